@@ -9,7 +9,7 @@ Detail = str | int | float | bool | None
 
 
 class ErrorCode(StrEnum):
-    """Stable codes `<AREA>_<WHAT>`: they only grow and never change meaning. Texts for people: `error.<CODE>` in lang."""
+    """Stable codes `<AREA>_<WHAT>`: they only grow and never change meaning; people read `error.<CODE>`."""
 
     # storage
     STORAGE_CORRUPT = "STORAGE_CORRUPT"
@@ -99,7 +99,7 @@ RECOVERABLE: Final = frozenset(
 
 
 class AssistantError(Exception):
-    """Everything System can say went wrong: a stable code and log-safe details (no text of players, no keys, no bodies).
+    """Everything System can say went wrong: a stable code and log-safe details (no players' text, no keys).
 
     Args:
         code: what happened; the sentence for people is `error.<code>` in the language files.
