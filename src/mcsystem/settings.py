@@ -90,7 +90,7 @@ class AgentSettings(msgspec.Struct, frozen=True, rename="camel"):
     external_ai: ExternalSettings = ExternalSettings()
     limits: LimitSettings = LimitSettings()
     mode_scores: ModeScore = ModeScore()
-    policies: dict[str, Policy] = {"system:question": Policy()}
+    policies: dict[str, Policy] = msgspec.field(default_factory=lambda: {"system:question": Policy()})
 
 
 class KnowledgeSettings(msgspec.Struct, frozen=True, rename="camel"):

@@ -82,18 +82,24 @@ class Router:
         line = text.strip()
         if line[:1] in {"/", "／"}:
             return self._command(line[1:].lstrip(), permission)
+        return self._phrase(line, permission) or Plain(line)
+
+    def _phrase(self, line: str, permission: int) -> Decision | None:
         folded = _fold(line)
         for phrase, module, command in self._bare:
             if folded.startswith(phrase) and _ends(phrase, line):
                 return _parse(module, command, line[len(phrase) :], permission)
-        return Plain(line)
+        return None
 
     def _command(self, line: str, permission: int) -> Decision:
         words = line.split()
         for count in range(min(3, len(words)), 0, -1):
-            found = self._commands.get(_fold(" ".join(words[:count])))
+            found = self._commands.get(_fold(" ".join(words[:count])).rstrip(SEPARATORS))
             if found is not None:
                 return _parse(*found, _behind(line, count), permission)
+        phrase = self._phrase(line, permission)
+        if phrase is not None:
+            return phrase
         shown = words[1] if len(words) > 1 and _fold(words[0]) == PREFIX else (words or [""])[0]
         return Unknown(shown[:40])
 
