@@ -1,6 +1,7 @@
 """`system:admin`: reload, traces and knowledge for admins, from inside the game."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -28,6 +29,9 @@ NUMBER: Final = re.compile(r"[0-9]{1,9}")
 What = Literal["reload", "trace", "knowledge.list", "knowledge.search", "knowledge.reload", "knowledge.add"]
 
 
+Said = tuple[str, Mapping[str, object]]
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """One thing an admin asks for.
@@ -47,8 +51,8 @@ class Order:
 class Outcome:
     """Lines as (language key, slots), or ready text where the key is empty; problems are told as warnings."""
 
-    lines: tuple[tuple[str, dict[str, object]], ...]
-    problems: tuple[tuple[str, dict[str, object]], ...] = ()
+    lines: tuple[Said, ...]
+    problems: tuple[Said, ...] = ()
 
 
 @tool("admin.look")
@@ -98,7 +102,7 @@ def change(ctx: ToolContext, args: Order) -> Outcome:
     return Outcome((("admin.knowledge.reloaded", slots),))
 
 
-def ready(lines: list[str]) -> tuple[tuple[str, dict[str, object]], ...]:
+def ready(lines: list[str]) -> tuple[Said, ...]:
     """Lines that are text already."""
     return tuple(("", {"text": line}) for line in lines)
 
@@ -112,7 +116,7 @@ async def run_order(run: RunContext, order: Order) -> Card:
     return Card("", tuple(body), status=Status.ANSWERED)
 
 
-def said(run: RunContext, key: str, slots: dict[str, object]) -> str:
+def said(run: RunContext, key: str, slots: Mapping[str, object]) -> str:
     """One line of an outcome as text."""
     return run.tr(key, **slots) if key else str(slots["text"])
 

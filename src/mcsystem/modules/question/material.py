@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from mcsystem.api import KNOWLEDGE, AnsweredBy, Found, Material, Source, ToolContext, tool
+from mcsystem.api import KNOWLEDGE, Found, Material, Source, ToolContext, tool
 
 PREVIEW: Final = 240
 GUIDES: Final = "ftb.guide"
@@ -45,7 +45,8 @@ def query_local(ctx: ToolContext, args: Question) -> tuple[Passage, ...]:
     own = ctx.knowledge.search(ctx.player_db, KNOWLEDGE, ctx.language, args.text, viewer=ctx.viewer, limit=limit)
     shared = ctx.knowledge.search(ctx.shared_db, KNOWLEDGE, ctx.language, args.text, viewer=ctx.viewer, limit=limit)
     guides = cast("Sequence[Found]", ctx.exported(GUIDES, args) or ())
-    for scope, found in (("player", own), ("shared", shared), ("guide", guides)):
+    scopes: tuple[tuple[Scope, Sequence[Found]], ...] = (("player", own), ("shared", shared), ("guide", guides))
+    for scope, found in scopes:
         passages.extend(Passage(scope, one) for one in found[:limit] if one.hit)
     return tuple(sorted(passages, key=lambda one: -one.found.score))
 
@@ -75,8 +76,3 @@ def fold(text: str, limit: int) -> str:
     """`text` with white space folded, cut at `limit` code points with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
-def answered_by(*, model: bool) -> AnsweredBy:
-    """What made the answer."""
-    return AnsweredBy.MODEL if model else AnsweredBy.LOCAL
