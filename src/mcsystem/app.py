@@ -7,7 +7,7 @@ import importlib.util
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -75,7 +75,7 @@ class _Door:
 
 
 @contextlib.asynccontextmanager
-async def open_assistant(plan: Plan, host: Host) -> AsyncIterator[Assistant]:
+async def open_assistant(plan: Plan, host: Host) -> AsyncGenerator[Assistant]:
     """An assistant for one world, closed with everything it opened at the end.
 
     Errors: STORAGE_WORLD_LOCKED, STORAGE_READ_ONLY, STORAGE_READ_FAILED.
