@@ -32,13 +32,26 @@ class ModelSettings(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ExternalSettings(msgspec.Struct, frozen=True, rename="camel"):
-    """Whether players' questions may go to external services before they say anything themselves (`/system ai`)."""
+    """External services such as the text model.
+
+    Attributes:
+        default: whether players' questions may go there before they say anything themselves (`/system ai on|off`).
+    """
 
     default: bool = False
 
 
 class LimitSettings(msgspec.Struct, frozen=True, rename="camel"):
-    """Limits of the whole server and of each player."""
+    """Limits of the whole server and of each player.
+
+    Attributes:
+        concurrent_model_calls: model calls at once, all players together.
+        daily_model_calls: model calls of one player in a day; 0 means none.
+        queue: requests and jobs that may wait at once; one more is told that System is busy.
+        workers: threads for files and indexes.
+        question_characters: longest question that is read, in characters.
+        typed_numbers_per_minute: numbers that one player may type to press buttons in a minute.
+    """
 
     concurrent_model_calls: Annotated[int, Meta(ge=1, le=256)] = 4
     daily_model_calls: NotNegative = 50
@@ -46,13 +59,6 @@ class LimitSettings(msgspec.Struct, frozen=True, rename="camel"):
     workers: Annotated[int, Meta(ge=1, le=64)] = 4
     question_characters: Annotated[int, Meta(ge=16, le=100_000)] = 1_000
     typed_numbers_per_minute: Positive = 30
-
-
-class ModeScore(msgspec.Struct, frozen=True, rename="camel"):
-    """Least scores of a local match per mode of conversation."""
-
-    functions: Annotated[float, Meta(ge=0, le=1)] = 0.9
-    free_chat: Annotated[float, Meta(ge=0, le=1)] = 0.95
 
 
 class Policy(msgspec.Struct, frozen=True, rename="camel"):
@@ -89,15 +95,17 @@ class AgentSettings(msgspec.Struct, frozen=True, rename="camel"):
     model: ModelSettings = ModelSettings()
     external_ai: ExternalSettings = ExternalSettings()
     limits: LimitSettings = LimitSettings()
-    mode_scores: ModeScore = ModeScore()
     policies: dict[str, Policy] = msgspec.field(default_factory=lambda: {"system:question": Policy()})
 
 
 class KnowledgeSettings(msgspec.Struct, frozen=True, rename="camel"):
-    """`system-knowledge.json`: how local material is searched and shown."""
+    """`system-knowledge.json`: how local material is searched and shown.
+
+    Attributes:
+        passages: most passages from each of: own documents, shared documents, quest guides.
+    """
 
     passages: Annotated[int, Meta(ge=1, le=5)] = 5
-    passage_characters: Annotated[int, Meta(ge=120, le=4_000)] = 600
 
 
 class Settings(msgspec.Struct, frozen=True):
