@@ -1,0 +1,144 @@
+"""The index of passages: built from analysed passages, searched by a question, filtered before ranking."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcsystem.retrieval.analysis import Analysed
+from mcsystem.retrieval.evidence import Evidence, weigh
+from mcsystem.retrieval.lookup import look_up
+from mcsystem.retrieval.postings import FlatLists, Lists, Rows, go_on, invert, offsets, select
+from mcsystem.retrieval.question import read_question
+from mcsystem.retrieval.ranking import best
+from mcsystem.retrieval.spelling import Spellings
+from mcsystem.retrieval.vocabulary import Vocabulary
+
+_GROUP: Final = 1 << 16  # characters of features numbered at once
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A prepared allow-list; keep it as long as the index and the permissions stay the same.
+
+    Attributes:
+        index: the index it was made for.
+        lists: posting lists of the allowed passages alone.
+    """
+
+    index: "LexicalIndex"
+    lists: Lists
+
+    def __len__(self) -> int:
+        return self.lists.size
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found passage.
+
+    Attributes:
+        id: its position among the passages the index was built from.
+        score: share of the best conceivable score for the question, above 0, at most 1.
+        hit: whether the evidence says that it is a match.
+        evidence: what speaks for it.
+    """
+
+    id: int
+    score: float
+    hit: bool
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalIndex:
+    """An unchanging index of passages; any number of threads may search it. Make one with `build`."""
+
+    _rows: Rows
+    _lists: FlatLists
+    _vocabulary: Vocabulary
+    _spellings: Spellings
+
+    @classmethod
+    def build(cls, analysed: Sequence[Analysed], *, pause: Callable[[], None] | None = None) -> "LexicalIndex":
+        """Index passages; the id of a passage is its position.
+
+        Args:
+            analysed: results of `analyse`.
+            pause: called between slices of a few milliseconds, so that a caller can let other threads go first.
+        """
+        wait = pause or go_on
+        vocabulary = Vocabulary()
+        rows = _number(analysed, vocabulary, wait)
+        lists = invert(rows, len(vocabulary), pause=wait)
+        return cls(rows, lists, vocabulary, Spellings.build(vocabulary.features, pause=wait))
+
+    def __len__(self) -> int:
+        return self._lists.size
+
+    def select(self, ids: Sequence[int] | NDArray[np.integer[Any]]) -> Selection:
+        """Prepare an allow-list: searching with it equals searching an index of these passages alone.
+
+        Args:
+            ids: allowed passage ids in any order; repeated ones count once, unknown ones are passed over.
+        """
+        members = np.unique(np.asarray(ids, np.int64))
+        members = members[(members >= 0) & (members < len(self))]
+        return Selection(self, select(self._lists, self._rows, members))
+
+    def search(self, query: str, *, limit: int, allowed: Selection | None = None) -> list[Hit]:
+        """The best passages for a question, best first, equal scores by id; only those with a word in common.
+
+        Args:
+            query: what was asked, as typed.
+            limit: how many at most; below 1 gives none.
+            allowed: the passages that count at all; every one when None. Others leave no trace in the result.
+
+        Returns:
+            Hits; `hit` says which ones count as a match. Empty when nothing is in common.
+        """
+        if allowed is not None and allowed.index is not self:
+            raise ValueError("the selection belongs to another index")
+        lists: Lists = self._lists if allowed is None else allowed.lists
+        if limit < 1 or lists.size == 0:
+            return []
+        asked = look_up(read_question(query), lists, self._vocabulary, self._spellings)
+        documents, scores = best(asked.weighted, lists.span, limit)
+        hits: list[Hit] = []
+        for passage, score in zip(lists.passages(documents).tolist(), scores.tolist(), strict=True):
+            evidence = weigh(asked.sought, frozenset(self._rows.row(passage).tolist()))
+            hits.append(Hit(passage, score / asked.most, evidence.hit, evidence))
+        return hits
+
+
+def _number(analysed: Sequence[Analysed], vocabulary: Vocabulary, pause: Callable[[], None]) -> Rows:
+    """The rows of all passages with features as numbers; the vocabulary learns the new ones."""
+    starts = offsets([len(entry.weights) // 2 for entry in analysed])
+    terms, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.uint16)
+    filled = 0
+    for group in _groups(analysed):
+        features = " ".join([entry.features for entry in group]).split(" ")
+        numbers = vocabulary.number(dict.fromkeys(features))
+        end = filled + len(features)
+        terms[filled:end] = np.fromiter(map(numbers.__getitem__, features), np.int32, len(features))
+        weights[filled:end] = np.frombuffer(b"".join([entry.weights for entry in group]), "<u2")
+        filled = end
+        pause()
+    return Rows(starts, terms, weights)
+
+
+def _groups(analysed: Sequence[Analysed]) -> Iterator[list[Analysed]]:
+    """Neighbouring passages with some thousand features together; those without features left out."""
+    group: list[Analysed] = []
+    size = 0
+    for entry in analysed:
+        if entry.features:
+            group.append(entry)
+            size += len(entry.features)
+        if size > _GROUP:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
