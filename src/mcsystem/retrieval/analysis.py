@@ -1,8 +1,9 @@
 """Turns a passage into weighted features."""
 
 import struct
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from mcsystem.retrieval.words import Kind, Token, pairs, stem, tokens
 
 TITLE: Final = "="  # a feature of the title path: the word as written, its stem, characters, pairs
-SPELLING: Final = "~"  # a word as written whose stem differs: looked at only to mend typing slips
+SPELLING: Final = "~"  # a word as written whose stem differs: weighs 0, it is there to mend typing slips
 UNIT: Final = 65_536  # weights are whole multiples of 1/UNIT, so that sums are exact in any order
 
 _SATURATION: Final = 1.2  # BM25's k1
@@ -21,16 +22,21 @@ _TITLE_WEIGHT: Final = 0.6
 _CHARACTER_WORDS: Final = 0.5  # a Chinese character is half a word long
 _SPELLING_LENGTH: Final = 4
 
+# see words.py: this runs for every word
+_WORD: Final = Kind.WORD
+_FUNCTION: Final = Kind.FUNCTION
+_CHARACTERS: Final = Kind.CHARACTERS
+
 
 class Analysed(msgspec.Struct, frozen=True, gc=False):
     """The features of one passage, independent of every other passage: keep it by content hash, pickle it freely.
 
     Attributes:
-        features: the different features, separated by single spaces; empty for a passage without words.
+        features: the different features; empty for a passage without words.
         weights: one unsigned 16-bit little-endian number per feature, in units of 1/65536.
     """
 
-    features: str
+    features: tuple[str, ...]
     weights: bytes
 
 
@@ -42,51 +48,53 @@ def analyse(title: str, text: str) -> Analysed:
         text: the passage; any characters and any length are taken.
     """
     body: Counter[str] = Counter()
-    spellings: dict[str, None] = {}
-    length = 0.0
-    for token in tokens(text):
-        length += _count(token, body, spellings)
-    title_features: dict[str, None] = {}
-    title_length = 0.0
-    for token in tokens(title):
-        title_length += _count(token, body, spellings)
-        title_features.update(dict.fromkeys(_title_features(token)))
-    body_norm = _norm(length / _BODY_WORDS)
-    title_weight = round(UNIT * _TITLE_WEIGHT / (1 + _norm(title_length / _TITLE_WORDS)))
-    weights = [round(UNIT * count / (count + body_norm)) for count in body.values()]
-    weights += [title_weight] * len(title_features) + [1] * len(spellings)
-    features = " ".join((*body, *title_features, *(SPELLING + word for word in spellings)))
-    return Analysed(features, struct.pack(f"<{len(weights)}H", *(min(weight, UNIT - 1) for weight in weights)))
+    spellings: set[str] = set()
+    length = _count(tokens(text), body, spellings)
+    name = list(tokens(title))
+    title_length = _count(name, body, spellings)
+    title_features = dict.fromkeys(feature for token in name for feature in _title_features(token))
+    norm = _norm(length / _BODY_WORDS)
+    once = round(UNIT / (1 + norm))
+    weights = [once if count == 1 else round(UNIT * count / (count + norm)) for count in body.values()]
+    weights += [round(UNIT * _TITLE_WEIGHT / (1 + _norm(title_length / _TITLE_WORDS)))] * len(title_features)
+    weights += [0] * len(spellings)
+    # interned: the same feature of other passages is the same object, which saves memory and makes building fast
+    features = map(sys.intern, (*body, *title_features, *(SPELLING + word for word in sorted(spellings))))
+    return Analysed(tuple(features), struct.pack(f"<{len(weights)}H", *weights))
 
 
 def _norm(relative_length: float) -> float:
     return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * relative_length)
 
 
-def _count(token: Token, body: Counter[str], spellings: dict[str, None]) -> float:
-    """Count the token's features and say how many words long it is."""
-    match token.kind:
-        case Kind.CHARACTERS:
-            body.update(token.text)
-            body.update(pairs(token.text))
-            return len(token.text) * _CHARACTER_WORDS
-        case Kind.WHOLE:
-            body[token.text] += 1
-            return 0.0
-        case Kind.WORD:
-            stemmed = stem(token.text)
-            body[stemmed] += 1
-            if stemmed != token.text and len(token.text) >= _SPELLING_LENGTH:
-                spellings[token.text] = None
-            return 1.0
-        case Kind.FUNCTION:
-            return 1.0
+def _count(found: Iterable[Token], body: Counter[str], spellings: set[str]) -> float:
+    """Count the features of tokens and say how many words long they are together."""
+    words: list[str] = []
+    length = 0.0
+    for kind, text in found:
+        if kind is _WORD:
+            stemmed = stem(text)
+            words.append(stemmed)
+            if stemmed != text and len(text) >= _SPELLING_LENGTH:
+                spellings.add(text)
+            length += 1.0
+        elif kind is _CHARACTERS:
+            words += text
+            words += pairs(text)
+            length += len(text) * _CHARACTER_WORDS
+        elif kind is _FUNCTION:
+            length += 1.0
+        else:
+            words.append(text)
+    body.update(words)
+    return length
 
 
 def _title_features(token: Token) -> Iterator[str]:
-    yield TITLE + token.text if token.kind is not Kind.CHARACTERS else TITLE + token.text[0]
-    if token.kind is Kind.CHARACTERS:
-        yield from (TITLE + character for character in token.text[1:])
-        yield from (TITLE + pair for pair in pairs(token.text))
-    elif token.kind is Kind.WORD:
-        yield TITLE + stem(token.text)
+    kind, text = token
+    if kind is _CHARACTERS:
+        yield from (TITLE + piece for piece in (*text, *pairs(text)))
+        return
+    yield TITLE + text
+    if kind is _WORD:
+        yield TITLE + stem(text)

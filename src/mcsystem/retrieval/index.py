@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 from mcsystem.retrieval.analysis import Analysed
 from mcsystem.retrieval.evidence import Evidence, weigh
 from mcsystem.retrieval.lookup import look_up
-from mcsystem.retrieval.postings import FlatLists, Lists, Rows, go_on, invert, offsets, select
+from mcsystem.retrieval.postings import FlatLists, Lists, Offsets, Rows, go_on, invert, offsets, select
 from mcsystem.retrieval.question import read_question
 from mcsystem.retrieval.ranking import best
 from mcsystem.retrieval.spelling import Spellings
-from mcsystem.retrieval.vocabulary import Vocabulary
+from mcsystem.retrieval.vocabulary import Recent, Vocabulary
 
-_GROUP: Final = 1 << 16  # characters of features numbered at once
+_GROUP: Final = 1 << 14  # features numbered at once, about a millisecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class LexicalIndex:
         wait = pause or go_on
         vocabulary = Vocabulary()
         rows = _number(analysed, vocabulary, wait)
-        lists = invert(rows, len(vocabulary), pause=wait)
+        lists = invert(rows, pause=wait)
         return cls(rows, lists, vocabulary, Spellings.build(vocabulary.features, pause=wait))
 
     def __len__(self) -> int:
@@ -115,30 +116,25 @@ class LexicalIndex:
 
 def _number(analysed: Sequence[Analysed], vocabulary: Vocabulary, pause: Callable[[], None]) -> Rows:
     """The rows of all passages with features as numbers; the vocabulary learns the new ones."""
-    starts = offsets([len(entry.weights) // 2 for entry in analysed])
+    starts = offsets([len(entry.features) for entry in analysed])
     terms, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.uint16)
-    filled = 0
-    for group in _groups(analysed):
-        features = " ".join([entry.features for entry in group]).split(" ")
-        numbers = vocabulary.number(dict.fromkeys(features))
-        end = filled + len(features)
-        terms[filled:end] = np.fromiter(map(numbers.__getitem__, features), np.int32, len(features))
-        weights[filled:end] = np.frombuffer(b"".join([entry.weights for entry in group]), "<u2")
-        filled = end
+    recent = Recent(vocabulary)
+    for first, last in _groups(starts):
+        group: Sequence[Analysed] = analysed[first:last]
+        left, right = starts.item(first), starts.item(last)
+        features = chain.from_iterable([entry.features for entry in group])
+        terms[left:right] = np.fromiter(map(recent.__getitem__, features), np.int32, right - left)
+        weights[left:right] = np.frombuffer(b"".join([entry.weights for entry in group]), "<u2")
+        recent.shrink()
         pause()
     return Rows(starts, terms, weights)
 
 
-def _groups(analysed: Sequence[Analysed]) -> Iterator[list[Analysed]]:
-    """Neighbouring passages with some thousand features together; those without features left out."""
-    group: list[Analysed] = []
-    size = 0
-    for entry in analysed:
-        if entry.features:
-            group.append(entry)
-            size += len(entry.features)
-        if size > _GROUP:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+def _groups(starts: Offsets) -> Iterator[tuple[int, int]]:
+    """First and last-but-one of neighbouring passages that have some thousand features together."""
+    first, count = 0, len(starts) - 1
+    while first < count:
+        last = int(starts.searchsorted(starts[first] + _GROUP, "right")) - 1
+        last = min(max(last, first + 1), count)
+        yield first, last
+        first = last

@@ -69,10 +69,11 @@ def look_up(units: Sequence[Unit], lists: Lists, vocabulary: Vocabulary, spellin
 
 
 def _mend(unit: Unit, lists: Lists, spellings: Spellings) -> tuple[Unit, float]:
-    """The most trusted known word for an unknown one, the more frequent one when equal; else the unit itself."""
-    near = [(entry, len(lists.read(entry.term).documents)) for entry in spellings.near(unit.text)]
-    allowed = [(entry, frequency) for entry, frequency in near if frequency]
-    if not allowed:
-        return unit, 1.0
-    chosen, _ = min(allowed, key=lambda pair: (-pair[0].credit, -pair[1], pair[0].word))
-    return word_unit(chosen.word, count=unit.count), chosen.credit
+    """The known word with the fewest slips, then the most trusted, then the most frequent; else the unit itself."""
+    for slips in (1, 2):
+        near = [(entry, len(lists.read(entry.term).documents)) for entry in spellings.near(unit.text, slips)]
+        allowed = [(entry, frequency) for entry, frequency in near if frequency]
+        if allowed:
+            chosen, _ = min(allowed, key=lambda pair: (-pair[0].credit, -pair[1], pair[0].word))
+            return word_unit(chosen.word, count=unit.count), chosen.credit
+    return unit, 1.0

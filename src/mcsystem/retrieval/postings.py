@@ -165,35 +165,40 @@ def go_on() -> None:
     """The pause that does not wait."""
 
 
-def invert(rows: Rows, terms: int, *, pause: Callable[[], None]) -> FlatLists:
+def invert(rows: Rows, *, members: Ids | None = None, pause: Callable[[], None] = go_on) -> FlatLists:
     """Turn rows into posting lists.
 
     One sort of whole numbers (term, document, weight packed into 64 bits) does it; sorting and slicing release the
     interpreter, and nothing between two pauses takes over some milliseconds.
 
     Args:
-        rows: the passages; each of the ids 0 .. terms-1 occurs in them.
-        terms: how many different feature ids there are.
+        rows: the passages.
+        members: rising passage ids of the rows when they are an allow-list; None when row `n` is passage `n` and every
+            term has a passage.
         pause: called between slices of the work.
     """
     size = len(rows.starts) - 1
     keys = _pack(rows, size, pause)
     keys.sort()
     pause()
-    shift = _WEIGHT_BITS + size.bit_length()
     documents, weights = np.empty(len(keys), np.int32), np.empty(len(keys), np.uint16)
-    starts = np.empty(terms + 1, np.int64)
-    filled, before = 0, -1
+    starts: list[Offsets] = []
+    terms: list[Documents] = []
+    before = -1
     for left, right in _slices(len(keys), pause):
         part = keys[left:right]
-        documents[left:right] = (part >> _WEIGHT_BITS) & ((1 << size.bit_length()) - 1)
         weights[left:right] = part & ((1 << _WEIGHT_BITS) - 1)
-        owners = part >> shift
-        firsts = np.flatnonzero(np.diff(owners, prepend=before)) + left
-        starts[filled : filled + len(firsts)] = firsts
-        filled, before = filled + len(firsts), owners.item(-1)
-    starts[-1] = len(keys)
-    return FlatLists(size, starts, documents, weights, _bounds(weights, starts, pause))
+        part >>= _WEIGHT_BITS
+        documents[left:right] = part & ((1 << size.bit_length()) - 1)
+        part >>= size.bit_length()
+        firsts = np.flatnonzero(np.diff(part, prepend=before))
+        starts.append(firsts + left)
+        terms.append(part[firsts].astype(np.int32))
+        before = part.item(-1)
+    starts.append(np.array([len(keys)], np.int64))
+    ends = np.concatenate(starts)
+    owners = None if members is None else np.concatenate([_NO_DOCUMENTS, *terms])
+    return FlatLists(size, ends, documents, weights, _bounds(weights, ends, pause), owners, members)
 
 
 def _pack(rows: Rows, size: int, pause: Callable[[], None]) -> NDArray[np.int64]:
@@ -239,10 +244,7 @@ def select(whole: FlatLists, rows: Rows, members: Ids) -> Lists:
         mask = np.zeros(whole.size, np.bool_)
         mask[members] = True
         return MaskedLists(whole, mask, len(members))
-    picked = rows.pick(members)
-    terms, local = np.unique(picked.terms, return_inverse=True)
-    lists = invert(Rows(picked.starts, local.astype(np.int32), picked.weights), len(terms), pause=go_on)
-    return FlatLists(lists.size, lists.starts, lists.documents, lists.weights, lists.bounds, terms, members)
+    return invert(rows.pick(members), members=members)
 
 
 def offsets(lengths: Sequence[int]) -> Offsets:

@@ -9,17 +9,21 @@ from numpy.typing import NDArray
 
 from mcsystem.retrieval.analysis import SPELLING
 
-_SHORTEST: Final = 4  # one slip from this length on
-_TWO_SLIPS: Final = 8  # two slips from this length on
+_SHORTEST_FOR: Final = (0, 4, 8)  # one slip from four letters on, two from eight on
+_SHORTEST_KNOWN: Final = 3
 _LONGEST: Final = 24
 _FIRST_CJK: Final = "\u2e80"
 _CHUNK: Final = 4_096
 _CANDIDATES: Final = 4_096  # so many words at most are compared letter by letter
 _CREDIT: Final = (1.0, 0.8, 0.6)  # by distance
-_OTHER_START: Final = 0.7  # slips at the first letter are rare
+_OTHER_START: Final = 0.75  # slips at the first letter are rare
 _SHORT_SWAP: Final = 0.6  # another letter in a short word, not beside it on the keyboard, is rather another word
 _SHORT: Final = 6
 _KEY_ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+
+Letters = NDArray[np.uint16]
+Lengths = NDArray[np.int64]
+Distances = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +33,13 @@ class Correction:
     Attributes:
         word: the known word.
         term: the feature id that says where it occurs.
-        distance: letters inserted, left out, replaced or swapped with their neighbour.
+        slips: letters inserted, left out, replaced or swapped with their neighbour, at most.
         credit: how far it is trusted, 0..1.
     """
 
     word: str
     term: int
-    distance: int
+    slips: int
     credit: float
 
 
@@ -45,9 +49,9 @@ class Spellings:
 
     words: tuple[str, ...]
     terms: tuple[int, ...]
-    letters: NDArray[np.uint16]
+    letters: Letters
     signatures: NDArray[np.uint64]
-    lengths: NDArray[np.int64]
+    lengths: Lengths
 
     @classmethod
     def build(cls, features: Sequence[str], *, pause: Callable[[], None]) -> "Spellings":
@@ -56,7 +60,7 @@ class Spellings:
         for left in range(0, len(features), _CHUNK):
             for term, feature in enumerate(features[left : left + _CHUNK], left):
                 word = feature.removeprefix(SPELLING)
-                if _SHORTEST - 1 <= len(word) <= _LONGEST and word.isalpha() and word[0] < _FIRST_CJK:
+                if _SHORTEST_KNOWN <= len(word) <= _LONGEST and word.isalpha() and word[0] < _FIRST_CJK:
                     by_length[len(word)].append((word, term))
             pause()
         pairs = [pair for group in by_length for pair in group]
@@ -70,33 +74,35 @@ class Spellings:
         lengths = np.repeat(np.arange(_LONGEST + 1), [len(group) for group in by_length])
         return cls(tuple(word for word, _ in pairs), tuple(term for _, term in pairs), letters, signatures, lengths)
 
-    def near(self, word: str) -> list[Correction]:
-        """Words within the allowed distance, most trusted first, then in alphabetical order; often empty."""
-        slips = (len(word) >= _SHORTEST) + (len(word) >= _TWO_SLIPS)
-        if slips == 0 or len(word) > _LONGEST or not word.isalpha() or word[0] >= _FIRST_CJK:
+    def near(self, word: str, slips: int) -> list[Correction]:
+        """Words at exactly one slip, or within two; none for short words, numbers and other scripts.
+
+        Args:
+            word: a word in normal form.
+            slips: 1 or 2.
+        """
+        if len(word) < _SHORTEST_FOR[slips] or len(word) > _LONGEST or not word.isalpha() or word[0] >= _FIRST_CJK:
             return []
         first, last = self.lengths.searchsorted((len(word) - slips, len(word) + slips + 1)).tolist()
         typed = _letters([word])
         signature = _signatures(typed)[0]
         theirs = self.signatures[first:last]
         possible = _few_bits(theirs & ~signature, slips) & _few_bits(signature & ~theirs, slips)
+        if slips > 1:  # two slips with the first letter among them make another word
+            possible &= self.letters[first:last, 0] == typed[0, 0]
         rows = (np.flatnonzero(possible) + first)[:_CANDIDATES]
-        distances = _distances(typed[0, : len(word)], self.letters[rows], self.lengths[rows])
-        close = np.flatnonzero(distances <= slips)
-        found = [
-            self._correction(word, row, distance)
-            for row, distance in zip(rows[close].tolist(), distances[close].tolist(), strict=True)
-        ]
-        return sorted(found, key=lambda entry: (-entry.credit, entry.word))
+        compare = _one_slip if slips == 1 else _two_slips
+        close = rows[compare(typed[0, : len(word)], self.letters[rows], self.lengths[rows])]
+        return [self._correction(word, row, slips) for row in close.tolist()]
 
-    def _correction(self, typed: str, row: int, distance: int) -> Correction:
+    def _correction(self, typed: str, row: int, slips: int) -> Correction:
         word = self.words[row]
-        credit = _CREDIT[distance]
+        credit = _CREDIT[slips]
         if word[0] != typed[0]:
             credit *= _OTHER_START
-        if len(word) == len(typed) < _SHORT and distance == 1 and _far_swap(typed, word):
+        if len(word) == len(typed) < _SHORT and slips == 1 and _far_swap(typed, word):
             credit *= _SHORT_SWAP
-        return Correction(word, self.terms[row], distance, credit)
+        return Correction(word, self.terms[row], slips, credit)
 
 
 def _far_swap(typed: str, word: str) -> bool:
@@ -113,12 +119,12 @@ def _beside(one: str, other: str) -> bool:
     return abs(row - other_row) <= 1 and abs(column - other_column) <= 1
 
 
-def _letters(words: Sequence[str]) -> NDArray[np.uint16]:
+def _letters(words: Sequence[str]) -> Letters:
     codes = np.array(words, f"<U{_LONGEST}").view(np.uint32).reshape(len(words), _LONGEST)
     return codes.astype(np.uint16)
 
 
-def _signatures(letters: NDArray[np.uint16]) -> NDArray[np.uint64]:
+def _signatures(letters: Letters) -> NDArray[np.uint64]:
     bits = np.left_shift(np.uint64(1), (letters & 63).astype(np.uint64))
     return np.bitwise_or.reduce(np.where(letters > 0, bits, np.uint64(0)), axis=1)
 
@@ -131,20 +137,43 @@ def _few_bits(values: NDArray[np.uint64], most: int) -> NDArray[np.bool_]:
     return values == 0
 
 
-def _distances(typed: NDArray[np.uint16], letters: NDArray[np.uint16], lengths: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Edit distances with swapped neighbours (optimal string alignment) between one word and many."""
+def _one_slip(typed: Letters, letters: Letters, lengths: Lengths) -> NDArray[np.bool_]:
+    """Where one letter is inserted, left out, replaced, or swapped with its neighbour."""
+    count = len(typed)
+    here = letters[:, :count] == typed
+    shorter = _leading(here[:, : count - 1]) + _trailing(letters[:, : count - 1] == typed[1:]) >= count - 1
+    longer = _leading(here) + _trailing(letters[:, 1 : count + 1] == typed) >= count
+    wrong = count - here.sum(axis=1)
+    swapped = (
+        (letters[:, 1:count] == typed[:-1]) & (letters[:, : count - 1] == typed[1:]) & ~here[:, 1:] & ~here[:, :-1]
+    )
+    equal = (wrong == 1) | ((wrong == 2) & swapped.any(axis=1))  # noqa: PLR2004 - both swapped letters are wrong here
+    return np.where(lengths == count, equal, np.where(lengths < count, shorter, longer))
+
+
+def _leading(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.logical_and.accumulate(same, axis=1).sum(axis=1)
+
+
+def _trailing(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return _leading(same[:, ::-1])
+
+
+def _two_slips(typed: Letters, letters: Letters, lengths: Lengths) -> NDArray[np.bool_]:
+    """Where the edit distance with swapped neighbours (optimal string alignment) is at most two."""
     count, width = len(letters), int(lengths.max(initial=0))
     columns = np.ascontiguousarray(letters.T)
-    before: list[NDArray[np.int8]] = []
-    last = [np.full(count, column, np.int8) for column in range(width + 1)]
-    for row, letter in enumerate(typed, 1):
-        current = [np.full(count, row, np.int8)]
-        for column in range(1, width + 1):
-            same = columns[column - 1] == letter
-            value = np.minimum(np.minimum(last[column], current[column - 1]) + 1, last[column - 1] + ~same)
+    far = np.full(count, 3, np.int8)
+    before: list[Distances] = [far] * (width + 1)
+    last: list[Distances] = [np.full(count, min(column, 3), np.int8) for column in range(width + 1)]
+    for row, letter in enumerate(typed.tolist(), 1):
+        current: list[Distances] = [np.full(count, min(row, 3), np.int8)] + [far] * width
+        for column in range(max(1, row - 2), min(width, row + 2) + 1):
+            value = np.minimum(last[column], current[column - 1]) + np.int8(1)
+            value = np.minimum(value, last[column - 1] + (columns[column - 1] != letter))
             if row > 1 and column > 1:
                 swapped = (columns[column - 2] == letter) & (columns[column - 1] == typed[row - 2])
-                value = np.where(swapped, np.minimum(value, before[column - 2] + 1), value)
-            current.append(value.astype(np.int8))
+                value = np.minimum(value, np.where(swapped, before[column - 2] + np.int8(1), far))
+            current[column] = value
         before, last = last, current
-    return np.stack(last)[lengths, np.arange(count)] if count else np.zeros(0, np.int8)
+    return np.stack(last)[lengths, np.arange(count)] <= 2 if count else np.zeros(0, np.bool_)  # noqa: PLR2004 - two slips

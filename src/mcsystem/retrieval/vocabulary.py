@@ -1,9 +1,9 @@
 """Numbers for features, in many small dictionaries so that growing never stops the other threads for long."""
 
-from collections.abc import Iterable
 from typing import Final
 
 _SHARDS: Final = 64
+_RECENT: Final = 1 << 15
 
 
 class Vocabulary:
@@ -18,19 +18,34 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.features)
 
-    def number(self, features: Iterable[str]) -> dict[str, int]:
-        """The ids of different features, new ones added."""
-        shards, known = self._shards, self.features
-        numbered: dict[str, int] = {}
-        for feature in features:
-            shard = shards[hash(feature) % _SHARDS]
-            place = shard.get(feature)
-            if place is None:
-                place = shard[feature] = len(known)
-                known.append(feature)
-            numbered[feature] = place
-        return numbered
+    def add(self, feature: str) -> int:
+        """The id of a feature, a new one when it was not known."""
+        shard = self._shards[hash(feature) % _SHARDS]
+        number = shard.get(feature)
+        if number is None:
+            number = shard[feature] = len(self.features)
+            self.features.append(feature)
+        return number
 
     def find(self, feature: str) -> int:
         """The id of a feature, or -1."""
         return self._shards[hash(feature) % _SHARDS].get(feature, -1)
+
+
+class Recent(dict[str, int]):
+    """The ids of features met lately, filled from a vocabulary: one dictionary look-up for most features."""
+
+    __slots__ = ("_vocabulary",)
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+
+    def __missing__(self, feature: str) -> int:
+        number = self[feature] = self._vocabulary.add(feature)
+        return number
+
+    def shrink(self) -> None:
+        """Forget everything when it has grown so large that growing on would take long."""
+        if len(self) > _RECENT:
+            self.clear()

@@ -4,10 +4,9 @@ import importlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mcsystem.retrieval.function_words import CHINESE_FUNCTION_WORDS, FUNCTION_WORDS
 
@@ -35,8 +34,13 @@ class Kind(Enum):
     CHARACTERS = 4  # a run of Chinese, Japanese or Korean characters between function words
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+# reading a member of an enumeration costs more than a global name, and this runs for every word
+_WORD: Final = Kind.WORD
+_FUNCTION: Final = Kind.FUNCTION
+_CHARACTERS: Final = Kind.CHARACTERS
+
+
+class Token(NamedTuple):
     """One piece of a text in normal form."""
 
     kind: Kind
@@ -58,9 +62,9 @@ def tokens(text: str) -> Iterator[Token]:
         if match.lastgroup is not None:
             for part in _CHINESE_FUNCTION.split(run):
                 if part:
-                    yield Token(Kind.CHARACTERS, part)
+                    yield Token(_CHARACTERS, part)
         elif run.isalnum():
-            yield _word(run)
+            yield Token(_FUNCTION if run in FUNCTION_WORDS else _WORD, run)
         else:
             yield from _compound(run)
 
@@ -71,11 +75,8 @@ def _compound(run: str) -> Iterator[Token]:
     if len(run) <= _WHOLE_LENGTH and run != parts[0]:
         yield Token(Kind.WHOLE, run)
     for part in parts:
-        yield _word(part[:WORD_LENGTH])
-
-
-def _word(text: str) -> Token:
-    return Token(Kind.FUNCTION if text in FUNCTION_WORDS else Kind.WORD, text)
+        word = part[:WORD_LENGTH]
+        yield Token(_FUNCTION if word in FUNCTION_WORDS else _WORD, word)
 
 
 def _load_stemmer() -> Callable[[str], str]:
