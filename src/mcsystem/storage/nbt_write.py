@@ -1,0 +1,248 @@
+"""Writes NBT values: the other half of `nbt`."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple, cast
+
+from mcsystem.errors import AssistantError, ErrorCode
+from mcsystem.storage.tags import (
+    BYTE,
+    BYTES,
+    COMPOUND,
+    DOUBLE,
+    END,
+    FLOAT,
+    INT,
+    INTS,
+    LIST,
+    LONG,
+    LONGS,
+    MAX_DEPTH,
+    MAX_TEXT,
+    SHORT,
+    STRING,
+    Byte,
+    Float,
+    IntArray,
+    Long,
+    LongArray,
+    Short,
+    Tree,
+)
+from mcsystem.storage.text import has_split_pair, has_surrogate, write_text
+
+TAG_OF: Final[Mapping[type, int]] = {
+    bool: BYTE,
+    Byte: BYTE,
+    Short: SHORT,
+    Long: LONG,
+    Float: FLOAT,
+    float: DOUBLE,
+    bytes: BYTES,
+    str: STRING,
+    list: LIST,
+    tuple: LIST,
+    dict: COMPOUND,
+    IntArray: INTS,
+    LongArray: LONGS,
+}
+NUMBER: Final = {
+    BYTE: struct.Struct(">b").pack,
+    SHORT: struct.Struct(">h").pack,
+    INT: struct.Struct(">i").pack,
+    LONG: struct.Struct(">q").pack,
+    FLOAT: struct.Struct(">f").pack,
+    DOUBLE: struct.Struct(">d").pack,
+}
+INT_LIMIT: Final = 1 << 31
+LONG_LIMIT: Final = 1 << 63
+TAGS: Final = tuple(bytes((tag,)) for tag in range(13))
+LENGTH: Final = tuple(struct.pack(">H", length) for length in range(1024))
+
+
+class Row(NamedTuple):
+    """One encoded value: what every backend stores.
+
+    Attributes:
+        data: the tag byte and the payload.
+        values: how many NBT values the payload holds, itself included; they count against a file's limit.
+    """
+
+    data: bytes
+    values: int
+
+
+class InvalidValueError(Exception):
+    """A value that NBT cannot hold; `path` is filled from the inside outwards."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path: list[str] = []
+
+
+def write_value(value: Tree, *, depth: int = 0, real_text: bool = False) -> Row:
+    """Encode `value`; a key of a compound whose value is None is left out.
+
+    Args:
+        value: the tree.
+        depth: how many compounds lie around it in the file.
+        real_text: refuse lone surrogates, which only damaged text has.
+
+    Errors: STORAGE_VALUE_INVALID with `reason` and `path`.
+    """
+    writer = _Writer(real_text=real_text)
+    try:
+        tag = _tag(value)
+        writer.payload(tag, value, depth + 1)
+    except InvalidValueError as error:
+        path = "$" + "".join(reversed(error.path))
+        raise AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason=error.reason, path=path[:200]) from error
+    except RecursionError as error:
+        raise AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason="depth", path="$") from error
+    return Row(TAGS[tag] + b"".join(writer.out), writer.values)
+
+
+def name_bytes(name: str) -> bytes:
+    """The name of an entry as it stands in a file: length and modified UTF-8.
+
+    Raises:
+        InvalidValueError: longer than 65,535 bytes.
+    """
+    return _short_name(name) if len(name) <= 64 else _text(name)  # noqa: PLR2004 - what is worth keeping
+
+
+def _text(text: str) -> bytes:
+    raw = write_text(text)
+    size = len(raw)
+    if size > MAX_TEXT:
+        raise InvalidValueError("string_too_long")
+    if not raw.isascii() and has_split_pair(text):
+        raise InvalidValueError("surrogate")
+    return (LENGTH[size] if size < len(LENGTH) else struct.pack(">H", size)) + raw
+
+
+@lru_cache(maxsize=2048)
+def _short_name(name: str) -> bytes:
+    return _text(name)
+
+
+def _tag(value: object) -> int:
+    tag = TAG_OF.get(type(value))
+    if tag is not None:
+        return tag
+    if type(value) is not int:
+        raise InvalidValueError("none" if value is None else "type")
+    if -INT_LIMIT <= value < INT_LIMIT:
+        return INT
+    if -LONG_LIMIT <= value < LONG_LIMIT:
+        return LONG
+    raise InvalidValueError("integer_too_large")
+
+
+class _Writer:
+    __slots__ = ("out", "real_text", "values")
+
+    def __init__(self, *, real_text: bool) -> None:
+        self.out: list[bytes] = []
+        self.values = 1
+        self.real_text = real_text
+
+    def payload(self, tag: int, value: object, depth: int) -> None:
+        if tag == STRING:
+            self._string(cast("str", value))
+        elif tag == COMPOUND:
+            self._compound(cast("Mapping[object, object]", value), depth)
+        elif tag == LIST:
+            self._list(cast("Sequence[object]", value), depth)
+        elif tag == BYTES:
+            raw = cast("bytes", value)
+            self.out += (struct.pack(">i", len(raw)), raw)
+        elif tag in NUMBER:
+            self._number(tag, cast("float", value))
+        else:
+            self._array(tag, cast("tuple[int, ...]", value))
+
+    def _string(self, text: str) -> None:
+        if self.real_text and not text.isascii() and has_surrogate(text):
+            raise InvalidValueError("surrogate")
+        self.out.append(_text(text))
+
+    def _compound(self, value: Mapping[object, object], depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise InvalidValueError("depth")
+        out = self.out
+        for key, item in value.items():
+            if item is None:
+                continue
+            if type(key) is not str:
+                raise InvalidValueError("key_type")
+            try:
+                if self.real_text and not key.isascii() and has_surrogate(key):
+                    raise InvalidValueError("surrogate")  # noqa: TRY301 - the path is added below
+                tag = _tag(item)
+                out.append(TAGS[tag])
+                out.append(name_bytes(key))
+                self.values += 1
+                if tag == STRING:
+                    self._string(cast("str", item))
+                else:
+                    self.payload(tag, item, depth + 1)
+            except InvalidValueError as error:
+                error.path.append(f".{key[:80]}")
+                raise
+        out.append(TAGS[END])
+
+    def _list(self, value: Sequence[object], depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise InvalidValueError("depth")
+        tags: list[int] = []
+        for place, item in enumerate(value):
+            try:
+                tags.append(_tag(item))
+            except InvalidValueError as error:
+                error.path.append(f"[{place}]")
+                raise
+        kinds = set(tags)
+        kind = END if not kinds else kinds.pop() if len(kinds) == 1 else COMPOUND
+        self.out += (TAGS[kind], struct.pack(">i", len(tags)))
+        self.values += len(tags)
+        for place, (tag, item) in enumerate(zip(tags, value, strict=True)):
+            try:
+                self._element(kind, tag, item, depth + 1)
+            except InvalidValueError as error:
+                error.path.append(f"[{place}]")
+                raise
+
+    def _element(self, kind: int, tag: int, item: object, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise InvalidValueError("depth")
+        if kind == COMPOUND and (tag != COMPOUND or _is_wrapper(cast("Mapping[str, object]", item))):
+            self.values += 1
+            self.out += (TAGS[tag], b"\0\0")
+            self.payload(tag, item, depth + 1)
+            self.out.append(TAGS[END])
+        else:
+            self.payload(tag, item, depth)
+
+    def _number(self, tag: int, value: float) -> None:
+        if tag == FLOAT and isinstance(value, Float) and value.bits is not None:
+            self.out.append(struct.pack(">I", value.bits))
+            return
+        try:
+            self.out.append(NUMBER[tag](value))
+        except (struct.error, OverflowError) as error:
+            raise InvalidValueError("number_too_large") from error
+
+    def _array(self, tag: int, value: tuple[int, ...]) -> None:
+        try:
+            packed = struct.pack(f">i{len(value)}{'i' if tag == INTS else 'q'}", len(value), *value)
+        except struct.error as error:
+            raise InvalidValueError("number_too_large") from error
+        self.values += len(value)
+        self.out.append(packed)
+
+
+def _is_wrapper(value: Mapping[str, object]) -> bool:
+    return len(value) == 1 and "" in value
