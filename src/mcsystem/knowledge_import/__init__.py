@@ -1,0 +1,28 @@
+"""Brings folders of Markdown, text, CSV and JSON into the knowledge, and keeps them up to date."""
+
+from mcsystem.knowledge_import.demo import DEMO_LANGUAGES, import_demo
+from mcsystem.knowledge_import.importing import (
+    ImportedFolder,
+    collection_of,
+    forget_import,
+    import_folder,
+    imported_folders,
+    reload_imports,
+)
+from mcsystem.knowledge_import.report import FileProblem, ImportReport, Progress
+from mcsystem.knowledge_import.watching import watch_folder
+
+__all__ = [
+    "DEMO_LANGUAGES",
+    "FileProblem",
+    "ImportReport",
+    "ImportedFolder",
+    "Progress",
+    "collection_of",
+    "forget_import",
+    "import_demo",
+    "import_folder",
+    "imported_folders",
+    "reload_imports",
+    "watch_folder",
+]
