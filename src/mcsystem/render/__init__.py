@@ -1,0 +1,1 @@
+"""Pure functions from a card to what a host shows; all escaping happens here, and every text is only text."""
