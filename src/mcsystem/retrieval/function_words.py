@@ -9,18 +9,18 @@ FUNCTION_WORDS: Final = frozenset(
     i you he she it we they me him her them my your his its our their this that these those what which who whom whose
     when where why how there here as not no so than then too very can could will would shall should may might must
     about into over under up down out im ive id ill youre its thats whats whos wheres hows dont doesnt didnt isnt arent
-    wasnt werent cant couldnt wont wouldnt shouldnt any some just also please hi hello hey thanks
+    wasnt werent cant couldnt wont wouldnt shouldnt any some much many just also please hi hello hey thanks
     """.split()  # noqa: SIM905 - a word list reads better as text
 )
 
 # Content words that fit nearly every question; ranked as usual, but weak as evidence that a passage answers.
 GENERIC_WORDS: Final = frozenset(
     """
-    make makes making made get gets getting got use uses using used find finds finding found need needs want wants work
-    works working put take takes go goes going give gives have tell show know like look let help try mean means happen
-    happens thing things stuff way ways many much more most best good better new one ones all every other another
-    something anything someone anyone people time times first server servers game player players question answer
-    explain possible able allowed really still now
+    set sets make makes making made get gets getting got use uses using used find finds finding found need needs
+    want wants work works working put take takes go goes going give gives have tell show know like look let help try
+    mean means happen happens thing things stuff way ways more most best good better new one ones all every other
+    another something anything someone anyone people time times first server servers game player players question
+    answer explain possible able allowed really still now
     """.split()  # noqa: SIM905 - as above
 )
 
@@ -31,6 +31,10 @@ CHINESE_FUNCTION_WORDS: Final = (
     "怎么办",
     "能不能",
     "可不可以",
+    "什么时候",
+    "多长时间",
+    "在哪里",
+    "在哪儿",
     "有没有",
     "是不是",
     "会不会",
@@ -43,6 +47,8 @@ CHINESE_FUNCTION_WORDS: Final = (
     "什么",
     "为何",
     "多少",
+    "多久",
+    "在哪",
     "哪里",
     "哪儿",
     "哪些",

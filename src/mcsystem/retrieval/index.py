@@ -109,7 +109,7 @@ class LexicalIndex:
         documents, scores = best(asked.weighted, lists.span, limit)
         hits: list[Hit] = []
         for passage, score in zip(lists.passages(documents).tolist(), scores.tolist(), strict=True):
-            evidence = weigh(asked.sought, frozenset(self._rows.row(passage).tolist()))
+            evidence = weigh(asked.sought, self._rows.row(passage))
             hits.append(Hit(passage, score / asked.most, evidence.hit, evidence))
         return hits
 
@@ -134,7 +134,7 @@ def _groups(starts: Offsets) -> Iterator[tuple[int, int]]:
     """First and last-but-one of neighbouring passages that have some thousand features together."""
     first, count = 0, len(starts) - 1
     while first < count:
-        last = int(starts.searchsorted(starts[first] + _GROUP, "right")) - 1
+        last = int(starts.searchsorted(starts.item(first) + _GROUP, "right")) - 1
         last = min(max(last, first + 1), count)
         yield first, last
         first = last

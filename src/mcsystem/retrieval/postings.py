@@ -147,9 +147,10 @@ class Rows:
     terms: Documents
     weights: Weights
 
-    def row(self, passage: int) -> Documents:
-        """The feature ids of one passage."""
-        return self.terms[self.starts.item(passage) : self.starts.item(passage + 1)]
+    def row(self, passage: int) -> dict[int, int]:
+        """The feature ids of one passage with their weights."""
+        start, end = self.starts.item(passage), self.starts.item(passage + 1)
+        return dict(zip(self.terms[start:end].tolist(), self.weights[start:end].tolist(), strict=True))
 
     def pick(self, members: Ids) -> "Rows":
         """The rows of some passages, copied, in the given order."""

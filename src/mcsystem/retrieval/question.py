@@ -22,7 +22,8 @@ class Role(Enum):
     WORD = 1  # a word with a topic
     PAIR = 2  # two neighbouring Chinese characters
     CHARACTER = 3  # a Chinese character on its own between function words
-    SUPPORT = 4  # a character inside a pair, an identifier's whole form, a function word: ranks, proves nothing
+    PART = 4  # a character inside a pair
+    SUPPORT = 5  # an identifier's whole form, a function word: ranks, proves nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _units(token: Token) -> Iterator[Unit]:
         case Kind.WHOLE:
             yield Unit(text, Role.SUPPORT, generic=False, body=text, titles=((TITLE + text, _WRITTEN_WEIGHT),))
         case Kind.CHARACTERS:
-            single = Role.CHARACTER if len(text) == 1 else Role.SUPPORT
+            single = Role.CHARACTER if len(text) == 1 else Role.PART
             for character in text:
                 yield _chinese(character, single)
             for pair in pairs(text):

@@ -14,9 +14,9 @@ _SHORTEST_KNOWN: Final = 3
 _LONGEST: Final = 24
 _FIRST_CJK: Final = "\u2e80"
 _CHUNK: Final = 4_096
-_CANDIDATES: Final = 4_096  # so many words at most are compared letter by letter
-_CREDIT: Final = (1.0, 0.8, 0.6)  # by distance
+_CREDIT: Final = (1.0, 0.95, 0.75)  # by the number of slips
 _OTHER_START: Final = 0.75  # slips at the first letter are rare
+_SHORT_WORD: Final = 0.85
 _SHORT_SWAP: Final = 0.6  # another letter in a short word, not beside it on the keyboard, is rather another word
 _SHORT: Final = 6
 _KEY_ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -90,7 +90,7 @@ class Spellings:
         possible = _few_bits(theirs & ~signature, slips) & _few_bits(signature & ~theirs, slips)
         if slips > 1:  # two slips with the first letter among them make another word
             possible &= self.letters[first:last, 0] == typed[0, 0]
-        rows = (np.flatnonzero(possible) + first)[:_CANDIDATES]
+        rows = np.flatnonzero(possible) + first
         compare = _one_slip if slips == 1 else _two_slips
         close = rows[compare(typed[0, : len(word)], self.letters[rows], self.lengths[rows])]
         return [self._correction(word, row, slips) for row in close.tolist()]
@@ -100,8 +100,8 @@ class Spellings:
         credit = _CREDIT[slips]
         if word[0] != typed[0]:
             credit *= _OTHER_START
-        if len(word) == len(typed) < _SHORT and slips == 1 and _far_swap(typed, word):
-            credit *= _SHORT_SWAP
+        if len(typed) < _SHORT:
+            credit *= _SHORT_SWAP if len(word) == len(typed) and _far_swap(typed, word) else _SHORT_WORD
         return Correction(word, self.terms[row], slips, credit)
 
 
