@@ -22,9 +22,7 @@ CLOSE_ON_EXEC: Final[int] = getattr(os, "O_CLOEXEC", 0)
 NO_WAIT: Final[int] = getattr(os, "O_NONBLOCK", 0)
 BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 READ_ONLY_ERRORS: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-NO_MOVE_ERRORS: Final = frozenset(
-    {errno.EXDEV, errno.EBUSY, errno.EISDIR, errno.ENOTSUP, errno.ENOTEMPTY, errno.EEXIST}
-)
+NO_MOVE_ERRORS: Final = frozenset({errno.EXDEV, errno.EBUSY, errno.ENOTSUP})
 WINDOWS_BUSY: Final = frozenset({5, 32, 33})  # a virus scanner or an indexer holds the file
 WINDOWS_WAITS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.4, 0.4, 0.4)
 

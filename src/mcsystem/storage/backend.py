@@ -106,7 +106,7 @@ class Closeable(Protocol):
 class StorageBackend(Protocol):
     """Keeps rows of encoded values by scope, table and key. Thread-safe and synchronous.
 
-    Every backend passes `tests/contracts/storage_contract.py`.
+    Every backend passes `tests/contracts/test_storage_contract.py`.
     """
 
     def load(self, scope: Scope) -> Snapshot:

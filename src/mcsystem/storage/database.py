@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.ids import check_id
@@ -21,6 +21,15 @@ T = TypeVar("T")
 EXPORT_FORMAT: Final = "mcsystem-database"
 EXPORT_VERSION: Final = 1
 CACHE_BYTES: Final = 8 * 1024 * 1024  # decoded values of larger tables are not kept
+
+
+class _Decoded(NamedTuple):
+    """The values of a table whose type is frozen, kept as long as their rows are the same."""
+
+    table: Table[Any]
+    revision: int
+    rows: Mapping[str, Row]
+    values: Mapping[str, object]
 
 
 def refuse_on_loop() -> None:
@@ -59,7 +68,7 @@ class Database:
         self._write = write
         self._check_structure = check_structure
         self._gate = Gate()
-        self._decoded: dict[str, dict[str, tuple[Row, object]]] = {}
+        self._decoded: dict[str, _Decoded] = {}
 
     @property
     def name(self) -> str:
@@ -98,10 +107,13 @@ class Database:
         Errors: STORAGE_VALUE_INVALID when one value is not of the table's type.
         """
         with self._reading(table) as snapshot:
+            revision, known = snapshot.table_revision(table.id), self._decoded.get(table.id)
+            if known is not None and known.table is table and known.revision == revision:
+                return cast("dict[str, T]", dict(known.values))
             rows = dict(snapshot.rows(table.id))
             found = {key: self._value(table, key, row) for key, row in rows.items()}
             if table.codec.frozen and sum(len(row.data) for row in rows.values()) <= CACHE_BYTES:
-                self._decoded[table.id] = {key: (row, found[key]) for key, row in rows.items()}
+                self._decoded[table.id] = _Decoded(table, revision, rows, dict(found))
             return found
 
     def keys(self, table: Table[Any]) -> tuple[str, ...]:
@@ -171,15 +183,14 @@ class Database:
         """
         tables = document.get("tables")
         if document.get("format") != EXPORT_FORMAT or not isinstance(tables, dict):
-            raise AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason="not an exported database", path="$")
+            raise _not_exported("not an exported database")
         if document.get("version") != EXPORT_VERSION:
-            raise AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason="unknown version", path="$.version")
+            raise _not_exported("exported by another version")
         changes: list[TableChange] = []
-        for table, values in cast("dict[str, object]", tables).items():
-            if not isinstance(values, dict):
-                raise AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason="not an object", path=f"$.{table[:80]}")
-            content = cast("dict[str, object]", values)
-            rows = {key: self._row(table, key, from_json(pair, f"$.{table}.{key}")) for key, pair in content.items()}
+        for table, content in cast("dict[str, object]", tables).items():
+            if not isinstance(content, dict):
+                raise _not_exported("a table is not an object", check_id(table))
+            rows = {key: self._imported(table, key, pair) for key, pair in cast("dict[str, object]", content).items()}
             changes.append(TableChange(check_id(table), rows, replace=True))
         with self._writing():
             self._backend.commit(self.scope, changes)
@@ -247,10 +258,17 @@ class Database:
         except AssistantError as error:
             raise _placed(error, table_id, key) from error
 
+    def _imported(self, table_id: str, key: str, pair: object) -> Row:
+        try:
+            tree = from_json(pair)
+        except AssistantError as error:
+            raise _placed(error, table_id, key) from error
+        return self._row(table_id, key, tree)
+
     def _value(self, table: Table[T], key: str, row: Row) -> T:
-        known = self._decoded.get(table.id, {}).get(key)
-        if known is not None and known[0] is row:
-            return cast("T", known[1])
+        known = self._decoded.get(table.id)
+        if known is not None and known.table is table and known.rows.get(key) is row:
+            return cast("T", known.values[key])
         try:
             return table.codec.decode(read_value(row.data, plain=True))
         except AssistantError as error:
@@ -264,6 +282,10 @@ def check_key(key: str) -> None:
     """
     if not key or has_surrogate(key) or len(write_text(key)) > MAX_TEXT:
         raise AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason="key", path="$")
+
+
+def _not_exported(reason: str, table_id: str = "") -> AssistantError:
+    return AssistantError(ErrorCode.STORAGE_VALUE_INVALID, reason=reason, path="$", table=table_id, key="")
 
 
 def _placed(error: AssistantError, table_id: str, key: str) -> AssistantError:

@@ -107,7 +107,7 @@ class Reader:
             pos = start + (data[pos + 1] << 8 | data[pos + 2])
             raw = data[start:pos]
             if pos > end:
-                raise broken("overrun", start)
+                raise broken("format" if tag > LONGS else "overrun", start)
             key = str(raw, "ascii") if raw.isascii() else _decoded(raw, start)
             if key in found:
                 raise broken("duplicate", start)

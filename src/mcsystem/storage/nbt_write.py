@@ -55,6 +55,7 @@ NUMBER: Final = {
     FLOAT: struct.Struct(">f").pack,
     DOUBLE: struct.Struct(">d").pack,
 }
+LIST_FORMAT: Final = {BYTE: "b", SHORT: "h", INT: "i", LONG: "q", DOUBLE: "d"}
 INT_LIMIT: Final = 1 << 31
 LONG_LIMIT: Final = 1 << 63
 TAGS: Final = tuple(bytes((tag,)) for tag in range(13))
@@ -142,6 +143,8 @@ def _tag(value: object) -> int:
 
 
 class _Writer:
+    """Appends to `out`. One Python frame for each level, so that 512 levels fit into the interpreter's stack."""
+
     __slots__ = ("out", "real_text", "values")
 
     def __init__(self, *, real_text: bool) -> None:
@@ -150,24 +153,12 @@ class _Writer:
         self.real_text = real_text
 
     def payload(self, tag: int, value: object, depth: int) -> None:
-        if tag == STRING:
-            self._string(cast("str", value))
-        elif tag == COMPOUND:
+        if tag == COMPOUND:
             self._compound(cast("Mapping[object, object]", value), depth)
         elif tag == LIST:
             self._list(cast("Sequence[object]", value), depth)
-        elif tag == BYTES:
-            raw = cast("bytes", value)
-            self.out += (struct.pack(">i", len(raw)), raw)
-        elif tag in NUMBER:
-            self._number(tag, cast("float", value))
         else:
-            self._array(tag, cast("tuple[int, ...]", value))
-
-    def _string(self, text: str) -> None:
-        if self.real_text and not text.isascii() and has_surrogate(text):
-            raise InvalidValueError("surrogate")
-        self.out.append(_text(text))
+            self._flat(tag, value)
 
     def _compound(self, value: Mapping[object, object], depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -176,55 +167,79 @@ class _Writer:
         for key, item in value.items():
             if item is None:
                 continue
-            if type(key) is not str:
-                raise InvalidValueError("key_type")
             try:
-                if self.real_text and not key.isascii() and has_surrogate(key):
-                    raise InvalidValueError("surrogate")  # noqa: TRY301 - the path is added below
                 tag = _tag(item)
                 out.append(TAGS[tag])
-                out.append(name_bytes(key))
+                out.append(self._name(key))
                 self.values += 1
-                if tag == STRING:
-                    self._string(cast("str", item))
+                if tag == COMPOUND:
+                    self._compound(cast("Mapping[object, object]", item), depth + 1)
+                elif tag == LIST:
+                    self._list(cast("Sequence[object]", item), depth + 1)
                 else:
-                    self.payload(tag, item, depth + 1)
+                    self._flat(tag, item)
             except InvalidValueError as error:
-                error.path.append(f".{key[:80]}")
+                error.path.append(f".{str(key)[:80]}")
                 raise
         out.append(TAGS[END])
 
     def _list(self, value: Sequence[object], depth: int) -> None:
         if depth > MAX_DEPTH:
             raise InvalidValueError("depth")
-        tags: list[int] = []
+        kind = _list_kind(value)
+        self.out += (TAGS[kind], struct.pack(">i", len(value)))
+        self.values += len(value)
+        if kind in LIST_FORMAT:
+            self._array(LIST_FORMAT[kind], value)
+            return
+        depth += 1
         for place, item in enumerate(value):
             try:
-                tags.append(_tag(item))
-            except InvalidValueError as error:
-                error.path.append(f"[{place}]")
-                raise
-        kinds = set(tags)
-        kind = END if not kinds else kinds.pop() if len(kinds) == 1 else COMPOUND
-        self.out += (TAGS[kind], struct.pack(">i", len(tags)))
-        self.values += len(tags)
-        for place, (tag, item) in enumerate(zip(tags, value, strict=True)):
-            try:
-                self._element(kind, tag, item, depth + 1)
+                tag = _tag(item)
+                wrapped = kind == COMPOUND and (tag != COMPOUND or _is_wrapper(cast("Mapping[str, object]", item)))
+                if wrapped:
+                    self._open_wrapper(tag, depth)
+                if tag == COMPOUND:
+                    self._compound(cast("Mapping[object, object]", item), depth + wrapped)
+                elif tag == LIST:
+                    self._list(cast("Sequence[object]", item), depth + wrapped)
+                else:
+                    self._flat(tag, item)
+                if wrapped:
+                    self.out.append(TAGS[END])
             except InvalidValueError as error:
                 error.path.append(f"[{place}]")
                 raise
 
-    def _element(self, kind: int, tag: int, item: object, depth: int) -> None:
+    def _open_wrapper(self, tag: int, depth: int) -> None:
         if depth > MAX_DEPTH:
             raise InvalidValueError("depth")
-        if kind == COMPOUND and (tag != COMPOUND or _is_wrapper(cast("Mapping[str, object]", item))):
-            self.values += 1
-            self.out += (TAGS[tag], b"\0\0")
-            self.payload(tag, item, depth + 1)
-            self.out.append(TAGS[END])
+        self.values += 1
+        self.out += (TAGS[tag], b"\0\0")
+
+    def _name(self, key: object) -> bytes:
+        if type(key) is not str:
+            raise InvalidValueError("key_type")
+        if self.real_text and not key.isascii() and has_surrogate(key):
+            raise InvalidValueError("surrogate")
+        return name_bytes(key)
+
+    def _flat(self, tag: int, value: object) -> None:
+        if tag == STRING:
+            text = cast("str", value)
+            if self.real_text and not text.isascii() and has_surrogate(text):
+                raise InvalidValueError("surrogate")
+            self.out.append(_text(text))
+        elif tag in NUMBER:
+            self._number(tag, cast("float", value))
+        elif tag == BYTES:
+            raw = cast("bytes", value)
+            self.out += (struct.pack(">i", len(raw)), raw)
         else:
-            self.payload(tag, item, depth)
+            numbers = cast("tuple[int, ...]", value)
+            self.out.append(struct.pack(">i", len(numbers)))
+            self.values += len(numbers)
+            self._array("i" if tag == INTS else "q", numbers)
 
     def _number(self, tag: int, value: float) -> None:
         if tag == FLOAT and isinstance(value, Float) and value.bits is not None:
@@ -235,13 +250,28 @@ class _Writer:
         except (struct.error, OverflowError) as error:
             raise InvalidValueError("number_too_large") from error
 
-    def _array(self, tag: int, value: tuple[int, ...]) -> None:
+    def _array(self, kind: str, numbers: Sequence[object]) -> None:
         try:
-            packed = struct.pack(f">i{len(value)}{'i' if tag == INTS else 'q'}", len(value), *value)
+            self.out.append(struct.pack(f">{len(numbers)}{kind}", *numbers))
         except struct.error as error:
             raise InvalidValueError("number_too_large") from error
-        self.values += len(value)
-        self.out.append(packed)
+
+
+def _list_kind(value: Sequence[object]) -> int:
+    """The tag of all elements, COMPOUND where they differ, END where there are none."""
+    types = set(map(type, value))
+    if len(types) == 1 and types != {int}:
+        return _tag(value[0])
+    kinds: set[int] = set()
+    for place, item in enumerate(value):
+        try:
+            kinds.add(_tag(item))
+        except InvalidValueError as error:
+            error.path.append(f"[{place}]")
+            raise
+    if not kinds:
+        return END
+    return kinds.pop() if len(kinds) == 1 else COMPOUND
 
 
 def _is_wrapper(value: Mapping[str, object]) -> bool:

@@ -221,7 +221,9 @@ class Draft:
         size = self._size + sum(map(_growth, differences.values())) + sum(len(name_bytes(it)) + 2 for it in new_tables)
         values = self._values + sum(map(_more_values, differences.values())) + len(new_tables)
         if size > MAX_BYTES or values > MAX_VALUES:
-            raise AssistantError(ErrorCode.STORAGE_TOO_LARGE, size=size, limit=MAX_BYTES, values=values)
+            raise AssistantError(
+                ErrorCode.STORAGE_TOO_LARGE, size=size, limit=MAX_BYTES, values=values, value_limit=MAX_VALUES
+            )
         for table, found in differences.items():
             if found:
                 draft = self._draft(table)

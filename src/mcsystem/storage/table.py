@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
+from mcsystem.errors import AssistantError
 from mcsystem.ids import check_id
 from mcsystem.storage.codec import Codec, TypedCodec
 
@@ -26,7 +27,10 @@ class Table(Generic[T]):
         self.id = check_id(table_id)
         given: object = kind
         is_codec = isinstance(given, Codec) and not isinstance(given, type)
-        self.codec: Codec[T] = cast("Codec[T]", kind) if is_codec else TypedCodec(cast("type[T]", kind))
+        try:
+            self.codec: Codec[T] = cast("Codec[T]", kind) if is_codec else TypedCodec(cast("type[T]", kind))
+        except AssistantError as error:
+            raise AssistantError(error.code, **{**error.details, "table": table_id, "key": ""}) from error
 
     def __repr__(self) -> str:
         return f"Table({self.id!r}, {self.codec.structure})"
