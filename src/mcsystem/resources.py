@@ -38,6 +38,13 @@ def packaged_texts() -> Mapping[str, Mapping[str, str]]:
     return texts
 
 
+class _Slots(dict[str, object]):
+    """Slot values; one that nobody gave shows as a question mark, not as `${name}`."""
+
+    def __missing__(self, name: str) -> str:
+        return "?"
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """Every sentence that a person reads, by language and key.
@@ -57,10 +64,10 @@ class Texts:
         """The same texts with a stronger layer on top."""
         return type(self)((*self.layers, layer))
 
-    def tr(self, language: str, key: str, **slots: object) -> str:
+    def tr(self, language: str, key: str, /, **slots: object) -> str:
         """The text `key` in `language` (else English) with its `${slots}` filled; values are not expanded again."""
         template = self.find(language, key)
-        return key if template is None else Template(template).safe_substitute(slots)
+        return key if template is None else Template(template).safe_substitute(_Slots(slots))
 
     def find(self, language: str, key: str) -> str | None:
         """The raw template of `key`, or None when no layer has it."""

@@ -52,6 +52,7 @@ class Play:
     permission: int = 0
     proof: Proof = Proof.PROVEN
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    live: Databases | None = field(default=None, init=False)  # the world's databases while somebody talks
 
     @property
     def world(self) -> Path:
@@ -101,6 +102,7 @@ class Play:
         async with open_assistant(self.plan(), host) as assistant:
             if self.model is not None:
                 assistant.services.gateway.use(self.model)
+            self.live = assistant.services.databases
             return [await assistant.ask(Request(self.who, line, self.proof)) for line in lines]
 
     def plan(self) -> Plan:

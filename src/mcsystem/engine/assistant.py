@@ -80,7 +80,7 @@ class Assistant:
     async def ask(self, request: Request) -> Card:
         """One request and its final card, whole (scripts); cancelling the awaiting task stops the request."""
         state = self.services.players.state(request.player)
-        return await self._answer(request, state)
+        return self._actions.offer(request.player.uuid, await self._answer(request, state))
 
     def cancel(self, player: UUID) -> bool:
         """Stop this player's running request; False when none runs. Call on the loop."""

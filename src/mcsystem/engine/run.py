@@ -93,7 +93,7 @@ class RunContext:
     _trace: Trace
     calls: Calls = field(default_factory=Calls)
 
-    def tr(self, key: str, **slots: object) -> str:
+    def tr(self, key: str, /, **slots: object) -> str:
         """A text in the player's language."""
         return self._texts.tr(self.language, key, **slots)
 

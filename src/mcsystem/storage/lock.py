@@ -1,8 +1,8 @@
 """The lock of a world: one process writes it; the lock dies with its process."""
 
 import os
+import platform
 import re
-import socket
 import sys
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,7 @@ class WorldLock:
                 raise self._locked()
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)
-            os.write(self._file, f"pid {os.getpid()} on {socket.gethostname()}\n".encode())
+            os.write(self._file, f"pid {os.getpid()} on {platform.node()}\n".encode())
         except AssistantError:
             os.close(self._file)
             raise
