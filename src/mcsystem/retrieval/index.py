@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from mcsystem.retrieval.analysis import Analysed
 from mcsystem.retrieval.evidence import Evidence, weigh
 from mcsystem.retrieval.lookup import look_up
-from mcsystem.retrieval.postings import FlatLists, Lists, Offsets, Rows, go_on, invert, offsets, select
+from mcsystem.retrieval.postings import FlatLists, Lists, Offsets, Rows, go_on, invert, select
 from mcsystem.retrieval.question import read_question
 from mcsystem.retrieval.ranking import best
 from mcsystem.retrieval.spelling import Spellings
 from mcsystem.retrieval.vocabulary import Recent, Vocabulary
 
-_GROUP: Final = 1 << 14  # features numbered at once, about a millisecond
+_GROUP: Final = 1 << 12  # features numbered at once, about a millisecond
+_LENGTHS: Final = 1 << 14  # passages measured at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,12 @@ class LexicalIndex:
     def __len__(self) -> int:
         return self._lists.size
 
+    def analysed(self, passage: int) -> Analysed:
+        """What `analyse` gave for a passage, so that the next index can be built without analysing it again."""
+        left, right = self._rows.starts.item(passage), self._rows.starts.item(passage + 1)
+        features = map(self._vocabulary.features.__getitem__, self._rows.terms[left:right].tolist())
+        return Analysed(tuple(features), self._rows.weights[left:right].astype("<u2").tobytes())
+
     def select(self, ids: Sequence[int] | NDArray[np.integer[Any]]) -> Selection:
         """Prepare an allow-list: searching with it equals searching an index of these passages alone.
 
@@ -116,7 +123,7 @@ class LexicalIndex:
 
 def _number(analysed: Sequence[Analysed], vocabulary: Vocabulary, pause: Callable[[], None]) -> Rows:
     """The rows of all passages with features as numbers; the vocabulary learns the new ones."""
-    starts = offsets([len(entry.features) for entry in analysed])
+    starts = _starts(analysed, pause)
     terms, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.uint16)
     recent = Recent(vocabulary)
     for first, last in _groups(starts):
@@ -128,6 +135,16 @@ def _number(analysed: Sequence[Analysed], vocabulary: Vocabulary, pause: Callabl
         recent.shrink()
         pause()
     return Rows(starts, terms, weights)
+
+
+def _starts(analysed: Sequence[Analysed], pause: Callable[[], None]) -> Offsets:
+    """Where each passage's features begin, and where the last one's end."""
+    lengths = np.zeros(len(analysed) + 1, np.int64)
+    for left in range(0, len(analysed), _LENGTHS):
+        part = analysed[left : left + _LENGTHS]
+        lengths[left + 1 : left + 1 + len(part)] = np.fromiter((len(e.features) for e in part), np.int64, len(part))
+        pause()
+    return np.cumsum(lengths)
 
 
 def _groups(starts: Offsets) -> Iterator[tuple[int, int]]:

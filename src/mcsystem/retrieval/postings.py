@@ -1,6 +1,6 @@
 """Inverted lists as flat arrays: built by one sort, cut down to an allow-list, read term by term."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -12,7 +12,7 @@ Weights = NDArray[np.uint16]
 Offsets = NDArray[np.int64]
 Ids = NDArray[np.int64]
 
-_CHUNK: Final = 1 << 18  # postings handled between two pauses
+_CHUNK: Final = 1 << 16  # postings handled between two pauses
 _WEIGHT_BITS: Final = 16
 _SMALL: Final = 4_096  # allow-lists up to this size are always copied out
 _NO_DOCUMENTS: Final = np.zeros(0, np.int32)
@@ -246,8 +246,3 @@ def select(whole: FlatLists, rows: Rows, members: Ids) -> Lists:
         mask[members] = True
         return MaskedLists(whole, mask, len(members))
     return invert(rows.pick(members), members=members)
-
-
-def offsets(lengths: Sequence[int]) -> Offsets:
-    """Starts of rows with these lengths, and the end of the last one."""
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64))))

@@ -47,8 +47,8 @@ class Correction:
 class Spellings:
     """All words of an index as written, shortest first, as letters and as a signature of the letters they contain."""
 
-    words: tuple[str, ...]
-    terms: tuple[int, ...]
+    words: Sequence[str]
+    terms: NDArray[np.int64]
     letters: Letters
     signatures: NDArray[np.uint64]
     lengths: Lengths
@@ -63,16 +63,21 @@ class Spellings:
                 if _SHORTEST_KNOWN <= len(word) <= _LONGEST and word.isalpha() and word[0] < _FIRST_CJK:
                     by_length[len(word)].append((word, term))
             pause()
-        pairs = [pair for group in by_length for pair in group]
-        letters = np.zeros((len(pairs), _LONGEST), np.uint16)
-        signatures = np.zeros(len(pairs), np.uint64)
-        for left in range(0, len(pairs), _CHUNK):
-            part = _letters([word for word, _ in pairs[left : left + _CHUNK]])
-            letters[left : left + _CHUNK] = part
-            signatures[left : left + _CHUNK] = _signatures(part)
-            pause()
         lengths = np.repeat(np.arange(_LONGEST + 1), [len(group) for group in by_length])
-        return cls(tuple(word for word, _ in pairs), tuple(term for _, term in pairs), letters, signatures, lengths)
+        letters = np.zeros((len(lengths), _LONGEST), np.uint16)
+        signatures = np.zeros(len(lengths), np.uint64)
+        words: list[str] = []
+        terms = np.zeros(len(lengths), np.int64)
+        for group in by_length:
+            for left in range(0, len(group), _CHUNK):
+                part = group[left : left + _CHUNK]
+                place = slice(len(words), len(words) + len(part))
+                words.extend(word for word, _ in part)
+                terms[place] = [term for _, term in part]
+                letters[place] = _letters([word for word, _ in part])
+                signatures[place] = _signatures(letters[place])
+                pause()
+        return cls(words, terms, letters, signatures, lengths)
 
     def near(self, word: str, slips: int) -> list[Correction]:
         """Words at exactly one slip, or within two; none for short words, numbers and other scripts.
@@ -102,7 +107,7 @@ class Spellings:
             credit *= _OTHER_START
         if len(typed) < _SHORT:
             credit *= _SHORT_SWAP if len(word) == len(typed) and _far_swap(typed, word) else _SHORT_WORD
-        return Correction(word, self.terms[row], slips, credit)
+        return Correction(word, self.terms.item(row), slips, credit)
 
 
 def _far_swap(typed: str, word: str) -> bool:
