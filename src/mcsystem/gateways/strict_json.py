@@ -54,9 +54,6 @@ def _check_values(root: JsonObject) -> None:
     level: list[object] = [root]
     depth = 0
     while level:
-        depth += 1
-        if depth > DEPTH + 1:
-            raise JsonRefusedError("too_deep")
         below: list[object] = []
         for value in level:
             if isinstance(value, dict):
@@ -67,6 +64,9 @@ def _check_values(root: JsonObject) -> None:
                 below.extend(cast("list[object]", value))
             elif isinstance(value, str) and not value.isascii() and _has_surrogate(value):
                 raise JsonRefusedError("surrogate")
+        depth += 1
+        if depth > DEPTH and any(isinstance(value, dict | list) for value in level):
+            raise JsonRefusedError("too_deep")
         level = below
 
 

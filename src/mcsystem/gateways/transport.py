@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -86,7 +86,9 @@ def open_http(context: ssl.SSLContext, proxy: str) -> httpx2.AsyncBaseTransport:
         http2=False,
         retries=0,
         limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0),
-        proxy=httpx2.Proxy(proxy, ssl_context=context) if proxy else None,
+        proxy=httpx2.Proxy(proxy, ssl_context=context if proxy.lower().startswith("https:") else None)
+        if proxy
+        else None,
     )
 
 
@@ -154,8 +156,9 @@ class _Trace:
         self.sent = False
         self._sending = sending
 
-    async def __call__(self, event: str, _: object) -> None:
-        if event.endswith(SENDING) and not self.sent:
+    async def __call__(self, event: str, info: Mapping[str, object]) -> None:
+        tunnel = getattr(info.get("request"), "method", b"") == b"CONNECT"  # asked of a proxy; holds nothing of ours
+        if event.endswith(SENDING) and not tunnel and not self.sent:
             self.sent = True
             self._sending()
 
