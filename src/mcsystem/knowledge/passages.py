@@ -2,10 +2,10 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,39 +14,66 @@ from mcsystem.knowledge.audience import Audience, Viewer
 from mcsystem.knowledge.documents import Document, digest, split_key
 from mcsystem.retrieval import Analysed, LexicalIndex, Passage, Selection, analyse, cut_passages
 
-KEPT_BYTES: Final = 96 * 1024 * 1024  # analyses kept for the next build of one index; beyond it they are made again
 SELECTIONS: Final = 64
 FEATURE_BYTES: Final = 12  # what a feature of a passage costs in an index
-FEATURE_KEPT: Final = 10  # and in a kept analysis
-PASSAGE_KEPT: Final = 200
+PASSAGE_BYTES: Final = 250  # and a passage or a document beside its features
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """One document cut and analysed; depends on nothing but its content.
+class Known:
+    """A passage of an earlier index whose analysis is taken from there."""
 
-    Attributes:
-        titles: title path of each passage.
-        starts: offset of each passage in the body.
-        ends: offset behind each passage.
-        analysed: its features.
-        size: bytes of memory, roughly.
-    """
+    lexical: LexicalIndex
+    passage: int
 
-    titles: tuple[str, ...]
-    starts: "array[int]"
-    ends: "array[int]"
-    analysed: tuple[Analysed, ...]
-    size: int
+
+class Analyses(Sequence[Analysed]):
+    """The analyses an index is built from; known ones are fetched when they are asked for, and not kept."""
+
+    def __init__(self) -> None:
+        self._entries: list[Analysed | Known] = []
+
+    def extend(self, entries: Iterable[Analysed | Known]) -> None:
+        """Add passages at the end."""
+        self._entries.extend(entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> Analysed: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Analysed]: ...
+
+    def __getitem__(self, index: int | slice) -> Analysed | list[Analysed]:
+        entries = self._entries[index]
+        return [_fetched(entry) for entry in entries] if isinstance(entries, list) else _fetched(entries)
+
+
+def _fetched(entry: Analysed | Known) -> Analysed:
+    return entry.lexical.analysed(entry.passage) if isinstance(entry, Known) else entry
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A document that is in an index."""
+    """A document that is in an index.
+
+    Attributes:
+        key: in its table.
+        digest: of its content, see `documents.digest`.
+        audience: who may see it.
+        first: its first passage.
+        last: the passage behind its last one.
+        features: of its passages together.
+    """
 
     key: str
     digest: bytes
     audience: Audience
+    first: int
+    last: int
+    features: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +93,6 @@ class Passages:
         documents: in the order of their keys.
         audiences: the different audiences among them.
         lexical: the index; passage ids are positions here.
-        kept: analyses by digest, for the next build.
         size: bytes of memory, roughly.
     """
 
@@ -74,7 +100,6 @@ class Passages:
     documents: tuple[Indexed, ...]
     audiences: tuple[Audience, ...]
     lexical: LexicalIndex
-    kept: Mapping[bytes, Prepared]
     size: int
     _owners: NDArray[np.int32]
     _audience_of: NDArray[np.int32]
@@ -86,6 +111,10 @@ class Passages:
 
     def __len__(self) -> int:
         return len(self._titles)
+
+    def by_digest(self) -> dict[bytes, Indexed]:
+        """The documents by content, for the next build."""
+        return {entry.digest: entry for entry in self.documents}
 
     def place(self, passage: int) -> tuple[Indexed, str, int, int]:
         """Document, title path, start and end of a passage."""
@@ -129,12 +158,13 @@ class Builder:
     """Reads documents one at a time and makes `Passages` of them; bodies are not kept.
 
     Args:
-        known: analyses of an earlier build by digest; what is unchanged is not analysed again.
+        before: an earlier index of the same documents; what is unchanged since is not cut and analysed again.
         pause: called between slices of the work, so that other threads get their turn.
     """
 
-    def __init__(self, known: Mapping[bytes, Prepared], *, pause: Callable[[], None]) -> None:
-        self._known = known
+    def __init__(self, before: Passages | None, *, pause: Callable[[], None]) -> None:
+        self._before = before
+        self._known = {} if before is None else before.by_digest()
         self._pause = pause
         self._documents: list[Indexed] = []
         self._audiences: dict[Audience, int] = {}
@@ -142,61 +172,59 @@ class Builder:
         self._owners = array("i")
         self._titles: list[str] = []
         self._starts, self._ends = array("I"), array("I")
-        self._analysed: list[Analysed] = []
-        self._kept: dict[bytes, Prepared] = {}
-        self._kept_bytes = 0
+        self._analyses = Analyses()
 
     def add(self, document: Document) -> None:
         """Cut and analyse one document, unless that was done before."""
-        name = digest(document)
-        prepared = self._known.get(name) or prepare(document, pause=self._pause)
-        if self._kept_bytes + prepared.size <= KEPT_BYTES and name not in self._kept:
-            self._kept[name] = prepared
-            self._kept_bytes += prepared.size
-        self._owners.extend([len(self._documents)] * len(prepared.titles))
+        name, first = digest(document), len(self._titles)
+        known = self._known.get(name)
+        if known is not None and self._before is not None:
+            features = known.features
+            self._take(self._before, known)
+        else:
+            features = self._cut(document)
+        last = len(self._titles)
+        self._owners.extend([len(self._documents)] * (last - first))
         self._audience_of.append(self._audiences.setdefault(document.audience, len(self._audiences)))
-        self._documents.append(Indexed(document.key, name, document.audience))
-        self._titles.extend(prepared.titles)
-        self._starts.extend(prepared.starts)
-        self._ends.extend(prepared.ends)
-        self._analysed.extend(prepared.analysed)
+        self._documents.append(Indexed(document.key, name, document.audience, first, last, features))
         self._pause()
+
+    def _cut(self, document: Document) -> int:
+        features = 0
+        for passage in cut(document):
+            analysis = analyse(passage.title, passage.text)
+            features += len(analysis.features)
+            self._add(passage.title, passage.start, passage.end, analysis)
+            self._pause()
+        return features
+
+    def _take(self, before: Passages, known: Indexed) -> None:
+        for passage in range(known.first, known.last):
+            _, title, start, end = before.place(passage)
+            self._add(title, start, end, Known(before.lexical, passage))
+
+    def _add(self, title: str, start: int, end: int, analysis: Analysed | Known) -> None:
+        self._titles.append(title)
+        self._starts.append(start)
+        self._ends.append(end)
+        self._analyses.extend((analysis,))
 
     def finish(self, revision: int) -> Passages:
         """The index of what was added."""
-        lexical = LexicalIndex.build(self._analysed, pause=self._pause)
-        features = sum(len(entry.weights) for entry in self._analysed) // 2
-        self._analysed = []
+        features = sum(document.features for document in self._documents)
+        lexical = LexicalIndex.build(self._analyses, pause=self._pause)
         return Passages(
             revision=revision,
             documents=tuple(self._documents),
             audiences=tuple(self._audiences),
             lexical=lexical,
-            kept=self._kept,
-            size=features * FEATURE_BYTES + self._kept_bytes + 200 * len(self._titles) + 1_000,
+            size=features * FEATURE_BYTES + PASSAGE_BYTES * (len(self._titles) + len(self._documents)),
             _owners=np.array(self._owners, np.int32),
             _audience_of=np.array(self._audience_of, np.int32),
             _titles=tuple(self._titles),
             _starts=self._starts,
             _ends=self._ends,
         )
-
-
-def prepare(document: Document, *, pause: Callable[[], None]) -> Prepared:
-    """Cut and analyse one document."""
-    titles: list[str] = []
-    starts, ends = array("I"), array("I")
-    analysed: list[Analysed] = []
-    size = 0
-    for passage in cut(document):
-        entry = analyse(passage.title, passage.text)
-        titles.append(passage.title)
-        starts.append(passage.start)
-        ends.append(passage.end)
-        analysed.append(entry)
-        size += FEATURE_KEPT * len(entry.features) + PASSAGE_KEPT
-        pause()
-    return Prepared(tuple(titles), starts, ends, tuple(analysed), size)
 
 
 def cut(document: Document) -> Iterable[Passage]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from mcsystem.ids import check_language
 from mcsystem.knowledge.audience import Viewer
 from mcsystem.knowledge.documents import Document, Kind, digest, fingerprint
-from mcsystem.knowledge.passages import Builder, Indexed, Passages, Prepared
+from mcsystem.knowledge.passages import Builder, Indexed, Passages
 from mcsystem.knowledge.table import DocumentTable
 from mcsystem.retrieval import Evidence, Hit
 from mcsystem.storage import Database, Databases
@@ -19,6 +19,7 @@ PATIENCE: Final = 2.0  # seconds a search waits for another thread's rebuild bef
 MEMORY: Final = 512 * 1024 * 1024  # of all indexes together, roughly; the one in use stays whatever its size is
 INDEXES: Final = 1_024
 ATTEMPTS: Final = 3
+TURN: Final = 0.002  # seconds that a build works before it lets others have a turn
 TEXTS: Final = 4_000_000  # characters of bodies kept at hand
 
 
@@ -218,17 +219,26 @@ class Knowledge:
 
 
 def _build(slot: _Slot, source: DocumentTable, language: str, revision: int) -> Passages:
-    known: Mapping[bytes, Prepared] = slot.passages.kept if slot.passages is not None else {}
-    builder = Builder(known, pause=_pause)
+    builder = Builder(slot.passages, pause=Turns())
     for document in source.documents(slot.database, language):
         builder.add(document)
     return builder.finish(revision)
 
 
 def _empty(revision: int) -> Passages:
-    return Builder({}, pause=_pause).finish(revision)
+    return Builder(None, pause=Turns()).finish(revision)
 
 
-def _pause() -> None:
-    """Let other threads have the interpreter."""
-    time.sleep(0)
+class Turns:
+    """A pause that lets other threads have the interpreter every few milliseconds."""
+
+    __slots__ = ("_next",)
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self) -> None:
+        """Wait when it is time for it."""
+        if time.monotonic() >= self._next:
+            time.sleep(0)
+            self._next = time.monotonic() + TURN
