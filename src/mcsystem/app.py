@@ -23,7 +23,7 @@ from mcsystem.engine.host import Host
 from mcsystem.engine.players import Players
 from mcsystem.engine.registry import API_VERSION, ModuleContext, Registry
 from mcsystem.engine.run import Services
-from mcsystem.engine.threads import Workers
+from mcsystem.engine.threads import Workers, favour_loop
 from mcsystem.engine.trace import Traces
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.gateways import Ledger, ModelGateway
@@ -85,6 +85,7 @@ async def open_assistant(plan: Plan, host: Host) -> AsyncGenerator[Assistant]:
         config = Config(plan.config)
         await asyncio.to_thread(config.load)
         assistant = await _assemble(plan, host, databases, config)
+        await asyncio.to_thread(favour_loop)
         try:
             yield assistant
         finally:
@@ -111,6 +112,7 @@ async def _assemble(plan: Plan, host: Host, databases: Databases, config: Config
         concurrency=limits.concurrent_model_calls,
         daily_calls=lambda: config.settings.agent.limits.daily_model_calls,
         environ=plan.environ,
+        run_blocking=workers.run_surely,
     )
     traces = Traces(plan.clock)
     services = Services(

@@ -157,6 +157,7 @@ class Assistant:
     async def _serve(self, request: Request, state: PlayerState) -> None:
         looking = self._spawn(self._looking(state))
         try:
+            await self.services.workers.turns.take()
             card = await self._answer(request, state)
         except asyncio.CancelledError:
             if self._closed:
@@ -171,6 +172,7 @@ class Assistant:
 
     async def _looking(self, state: PlayerState) -> None:
         await asyncio.sleep(LOOKING_AFTER)
+        await self.services.workers.turns.take()
         line = Line(self.texts.tr(self._language(state.player), "engine.looking"), "muted")
         await asyncio.shield(self.host.deliver(state.player, Card("", (line,), status=Status.NOTICE)))
 

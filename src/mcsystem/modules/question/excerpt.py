@@ -4,29 +4,42 @@ import re
 from itertools import pairwise
 from typing import Final
 
-SENTENCE: Final = re.compile(r"(?<=[.!?。！？；;])\s*|\n+")
-MARKS: Final = re.compile(r"^[\s>#*+\-|]+|[*_`|]+")
+BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+>|]|\d+[.)])\s)|\n(?=\|)")
+SENTENCE: Final = re.compile(r"(?<=[!?。！？])\s*|(?<=\.)\s+(?=[^a-z])")
+MARKS: Final = re.compile(r"^[\s>#*+\-|]+|\*\*|__|`|\|")
+RULER: Final = re.compile(r"[\s|:\-=]*")
 WORD: Final = re.compile(r"[a-z0-9_/:]+|[\u3400-\u9fff]")
 LINES: Final = 3
+SHORT: Final = 3
 
 
 def excerpt(text: str, question: str, limit: int) -> str:
-    """At most three sentences in their order, at most `limit` characters: the ones that share most with the question.
+    """At most three sentences in their order, at most `limit` characters, from the one closest to the question.
 
-    Never empty for a passage with text: without anything shared the beginning is shown.
+    Never empty for a passage with text: without anything shared it is the beginning.
     """
-    sentences = [clean for piece in SENTENCE.split(text) if (clean := MARKS.sub("", piece).strip())]
-    if not sentences:
-        return ""
+    found = sentences(text)
+    if not found:
+        return " ".join(text.split())[:limit]
     wanted = features(question)
-    scores = [len(wanted & features(sentence)) for sentence in sentences]
-    best = max(range(len(sentences)), key=lambda at: (scores[at], -at))
-    first = max(0, min(best - 1 if scores[best] == 0 or (best > 0 and scores[best - 1]) else best, len(sentences) - 1))
-    chosen = " ".join(sentences[first : first + LINES])
+    scores = [len(wanted & features(sentence)) for sentence in found]
+    best = max(range(len(found)), key=lambda at: (scores[at], -at))
+    chosen = " ".join(found[min(best, max(0, len(found) - LINES)) : best + LINES])
     return chosen if len(chosen) <= limit else chosen[: limit - 1].rstrip() + "…"
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, wrapped lines joined, list items and table rows apart, Markdown marks taken out."""
+    found: list[str] = []
+    for block in BLOCK.split(text):
+        if RULER.fullmatch(block):
+            continue
+        joined = " ".join(block.split())
+        found += [clean for piece in SENTENCE.split(joined) if (clean := " ".join(MARKS.sub(" ", piece).split()))]
+    return found
 
 
 def features(text: str) -> set[str]:
     """Words, and single and paired Chinese characters; a plural `s` does not count."""
-    units = [unit.rstrip("s") if len(unit) > LINES else unit for unit in WORD.findall(text.casefold())]
+    units = [unit.rstrip("s") if len(unit) > SHORT else unit for unit in WORD.findall(text.casefold())]
     return {*units, *(a + b for a, b in pairwise(units) if not a.isascii() and not b.isascii())}
