@@ -64,21 +64,23 @@ def cut_passages(title: str, text: str, *, markdown: bool = True, size: int = PA
     """
     sections = list(_sections(title.strip(), text, markdown=markdown))
     passages: list[Passage] = []
-    for position, section in enumerate(sections):
+    for section, following in zip(sections, (*sections[1:], None), strict=True):
         name = _TITLE_SEPARATOR.join(section.path)
         blocks = section.blocks
-        if not blocks and section.heading is not None and not _has_children(section, sections[position + 1 :][:1]):
+        if not blocks and section.heading is not None and not _holds(section, following):
             blocks = (section.heading,)
         for start, end in _pack(text, blocks, max(size, _WIDE)):
             passages.append(Passage(name, text[start:end], start, end))
     return passages
 
 
-def _has_children(section: _Section, following: list[_Section]) -> bool:
-    return bool(following) and following[0].path[: len(section.path)] == section.path != following[0].path
+def _holds(section: _Section, following: _Section | None) -> bool:
+    """Whether the following section stands below this one's heading."""
+    return following is not None and following.path[: len(section.path)] == section.path != following.path
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
+    """The width of a text: a Latin letter is 1, a Chinese, Japanese or Korean character 3."""
     return len(text) if text.isascii() else len(text) + (_WIDE - 1) * len(_WIDE_CHARACTERS.findall(text))
 
 
@@ -169,7 +171,7 @@ def _pack(text: str, blocks: Iterable[Span], size: int) -> Iterator[Span]:
     current: Span | None = None
     for block in blocks:
         for piece in _fit(text, block, size):
-            if current is not None and _width(text[current[0] : piece[1]]) <= size:
+            if current is not None and width(text[current[0] : piece[1]]) <= size:
                 current = (current[0], piece[1])
                 continue
             if current is not None:
@@ -184,7 +186,7 @@ def _fit(text: str, span: Span, size: int) -> Iterator[Span]:
     start, end = _trim(text, *span)
     if start == end:
         return
-    if _width(text[start:end]) <= size:
+    if width(text[start:end]) <= size:
         yield start, end
         return
     for pattern in (_LINE, _SENTENCE, _WORD):

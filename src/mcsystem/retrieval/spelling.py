@@ -16,7 +16,7 @@ _FIRST_CJK: Final = "\u2e80"
 _CHUNK: Final = 4_096
 _CREDIT: Final = (1.0, 0.95, 0.75)  # by the number of slips
 _OTHER_START: Final = 0.75  # slips at the first letter are rare
-_SHORT_WORD: Final = 0.85
+_SHORT_LENGTH: Final = 0.85  # a letter more or less in a short word
 _SHORT_SWAP: Final = 0.6  # another letter in a short word, not beside it on the keyboard, is rather another word
 _SHORT: Final = 6
 _KEY_ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -106,7 +106,7 @@ class Spellings:
         if word[0] != typed[0]:
             credit *= _OTHER_START
         if len(typed) < _SHORT:
-            credit *= _SHORT_SWAP if len(word) == len(typed) and _far_swap(typed, word) else _SHORT_WORD
+            credit *= _SHORT_LENGTH if len(word) != len(typed) else _SHORT_SWAP if _far_swap(typed, word) else 1.0
         return Correction(word, self.terms.item(row), slips, credit)
 
 
