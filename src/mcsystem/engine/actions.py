@@ -70,6 +70,12 @@ class Actions:
             opened.tokens.popitem(last=False)
         return tuple(given)
 
+    def peek(self, player: UUID, text: str) -> str:
+        """The command a short number would press, empty when it presses none; nothing is used up."""
+        opened = self._players.get(player)
+        short = opened is not None and text.isascii() and text.isdigit() and len(text) <= len(str(SHORT))
+        return opened.tokens.get(opened.shown.get(int(text), 0), ("", 0.0))[0] if opened is not None and short else ""
+
     def resolve(self, player: UUID, text: str) -> str | None:
         """The command that `text` presses, or None when it is no number or no card of theirs has buttons.
 

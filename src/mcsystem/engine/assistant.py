@@ -135,7 +135,7 @@ class Assistant:
             self._spawn_delivery(state, self._error(state, AssistantError(ErrorCode.ENGINE_PLAYER_BUSY)))
         elif self._in_flight >= self._in_flight_limit:
             self._spawn_delivery(state, self._error(state, AssistantError(ErrorCode.ENGINE_BUSY)))
-        elif text in MORE:
+        elif text in MORE or self._actions.peek(request.player.uuid, text) in MORE:
             card = state.pages.pop(0) if state.pages else self._note(state, "engine.no_more")
             self._spawn_delivery(state, card)
         else:

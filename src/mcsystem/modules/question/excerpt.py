@@ -24,7 +24,7 @@ def excerpt(text: str, question: str, limit: int) -> str:
     wanted = features(question)
     scores = [len(wanted & features(sentence)) for sentence in found]
     best = max(range(len(found)), key=lambda at: (scores[at], -at))
-    chosen = " ".join(found[min(best, max(0, len(found) - LINES)) : best + LINES])
+    chosen = " ".join(found[best : best + LINES])
     return chosen if len(chosen) <= limit else chosen[: limit - 1].rstrip() + "…"
 
 
@@ -40,6 +40,7 @@ def sentences(text: str) -> list[str]:
 
 
 def features(text: str) -> set[str]:
-    """Words, and single and paired Chinese characters; a plural `s` does not count."""
-    units = [unit.rstrip("s") if len(unit) > SHORT else unit for unit in WORD.findall(text.casefold())]
+    """Words of three letters and more without a plural `s`, and single and paired Chinese characters."""
+    words = WORD.findall(text.casefold())
+    units = [word.rstrip("s") for word in words if len(word) >= SHORT or not word.isascii()]
     return {*units, *(a + b for a, b in pairwise(units) if not a.isascii() and not b.isascii())}
