@@ -66,21 +66,27 @@ def plain_tokens(text: str) -> list[str]:
 
 
 def synthetic(language: str, count: int, *, seed: int = 7) -> list[str]:
-    """Passages with the word statistics of the sets and 2 % invented rare words; the xquad passages come first."""
+    """Passages of about 60 words or 100 characters made of the sets' pieces; the xquad passages come first.
+
+    English: single words with their frequencies, 2 % of them changed into rare invented ones. Chinese: pieces of eight
+    neighbouring characters, so that pairs of characters are as frequent as in real text.
+    """
     chance = random.Random(seed)
     pool: list[str] = []
     for name, of in NAMES:
         if of == language:
             for passage in load(name, of).passages:
-                pool.extend(passage.split() if language == "en" else passage)
+                cut = [passage[place : place + 8] for place in range(0, len(passage), 8)]
+                pool.extend(passage.split() if language == "en" else cut)
     real = list(load("xquad", language).passages)
-    joint = " " if language == "en" else ""
     made: list[str] = []
     for _ in range(count - len(real)):
-        length = max(5, int(chance.gauss(60, 15) if language == "en" else chance.gauss(100, 25)))
-        words = chance.choices(pool, k=length)
-        for place in range(length):
-            if language == "en" and chance.random() < 0.02:
-                words[place] = f"{words[place]}{chance.choice('aeiou')}{int(chance.paretovariate(0.4)) % 10**6:x}"
-        made.append(joint.join(words))
+        if language == "zh":
+            made.append("".join(chance.choices(pool, k=max(1, int(chance.gauss(12.5, 3))))))
+            continue
+        words = chance.choices(pool, k=max(5, int(chance.gauss(60, 15))))
+        for place, word in enumerate(words):
+            if chance.random() < 0.02:
+                words[place] = f"{word}{chance.choice('aeiou')}{int(chance.paretovariate(0.4)) % 10**6:x}"
+        made.append(" ".join(words))
     return (real + made)[:count]

@@ -15,7 +15,7 @@ from mcsystem.retrieval.postings import FlatLists, Lists, Offsets, Rows, go_on, 
 from mcsystem.retrieval.question import read_question
 from mcsystem.retrieval.ranking import best
 from mcsystem.retrieval.spelling import Spellings
-from mcsystem.retrieval.vocabulary import Recent, Vocabulary
+from mcsystem.retrieval.vocabulary import Numbering, Vocabulary
 
 _GROUP: Final = 1 << 12  # features numbered at once, about a millisecond
 _LENGTHS: Final = 1 << 14  # passages measured at once
@@ -125,14 +125,14 @@ def _number(analysed: Sequence[Analysed], vocabulary: Vocabulary, pause: Callabl
     """The rows of all passages with features as numbers; the vocabulary learns the new ones."""
     starts = _starts(analysed, pause)
     terms, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.uint16)
-    recent = Recent(vocabulary)
+    numbering = Numbering(vocabulary)
     for first, last in _groups(starts):
         group: Sequence[Analysed] = analysed[first:last]
         left, right = starts.item(first), starts.item(last)
         features = chain.from_iterable([entry.features for entry in group])
-        terms[left:right] = np.fromiter(map(recent.__getitem__, features), np.int32, right - left)
+        terms[left:right] = np.fromiter(map(numbering.__getitem__, features), np.int32, right - left)
         weights[left:right] = np.frombuffer(b"".join([entry.weights for entry in group]), "<u2")
-        recent.shrink()
+        numbering.shrink()
         pause()
     return Rows(starts, terms, weights)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
@@ -56,28 +57,28 @@ class Spellings:
     @classmethod
     def build(cls, features: Sequence[str], *, pause: Callable[[], None]) -> "Spellings":
         """Collect the words among features; those with digits or Chinese characters are no words here."""
-        by_length: list[list[tuple[str, int]]] = [[] for _ in range(_LONGEST + 1)]
+        by_length: list[tuple[list[str], list[int]]] = [([], []) for _ in range(_LONGEST + 1)]
         for left in range(0, len(features), _CHUNK):
             for term, feature in enumerate(features[left : left + _CHUNK], left):
-                word = feature.removeprefix(SPELLING)
+                word = feature[1:] if feature[0] == SPELLING else feature
                 if _SHORTEST_KNOWN <= len(word) <= _LONGEST and word.isalpha() and word[0] < _FIRST_CJK:
-                    by_length[len(word)].append((word, term))
+                    words, terms = by_length[len(word)]
+                    words.append(word)
+                    terms.append(term)
             pause()
-        lengths = np.repeat(np.arange(_LONGEST + 1), [len(group) for group in by_length])
-        letters = np.zeros((len(lengths), _LONGEST), np.uint16)
-        signatures = np.zeros(len(lengths), np.uint64)
-        words: list[str] = []
-        terms = np.zeros(len(lengths), np.int64)
-        for group in by_length:
-            for left in range(0, len(group), _CHUNK):
-                part = group[left : left + _CHUNK]
-                place = slice(len(words), len(words) + len(part))
-                words.extend(word for word, _ in part)
-                terms[place] = [term for _, term in part]
-                letters[place] = _letters([word for word, _ in part])
-                signatures[place] = _signatures(letters[place])
-                pause()
-        return cls(words, terms, letters, signatures, lengths)
+        ordered = list(chain.from_iterable(words for words, _ in by_length))
+        numbers = np.zeros(len(ordered), np.int64)
+        letters = np.zeros((len(ordered), _LONGEST), np.uint16)
+        signatures = np.zeros(len(ordered), np.uint64)
+        every = chain.from_iterable(terms for _, terms in by_length)
+        for left in range(0, len(ordered), _CHUNK):
+            part = slice(left, min(left + _CHUNK, len(ordered)))
+            numbers[part] = np.fromiter(islice(every, part.stop - left), np.int64, part.stop - left)
+            letters[part] = _letters(ordered[part])
+            signatures[part] = _signatures(letters[part])
+            pause()
+        lengths = np.repeat(np.arange(_LONGEST + 1), [len(words) for words, _ in by_length])
+        return cls(ordered, numbers, letters, signatures, lengths)
 
     def near(self, word: str, slips: int) -> list[Correction]:
         """Words at exactly one slip, or within two; none for short words, numbers and other scripts.

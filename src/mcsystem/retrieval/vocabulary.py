@@ -7,33 +7,29 @@ _RECENT: Final = 1 << 15
 
 
 class Vocabulary:
-    """Feature -> id, ids counting up from 0 in the order of first appearance; grows only while an index is built."""
+    """Feature -> id, ids counting up from 0 in the order of first appearance.
 
-    __slots__ = ("_shards", "features")
+    Attributes:
+        features: the features by id.
+        shards: the ids, each feature in the dictionary that its hash names.
+    """
+
+    __slots__ = ("features", "shards")
 
     def __init__(self) -> None:
-        self._shards: list[dict[str, int]] = [{} for _ in range(_SHARDS)]
         self.features: list[str] = []
+        self.shards: tuple[dict[str, int], ...] = tuple({} for _ in range(_SHARDS))
 
     def __len__(self) -> int:
         return len(self.features)
 
-    def add(self, feature: str) -> int:
-        """The id of a feature, a new one when it was not known."""
-        shard = self._shards[hash(feature) % _SHARDS]
-        number = shard.get(feature)
-        if number is None:
-            number = shard[feature] = len(self.features)
-            self.features.append(feature)
-        return number
-
     def find(self, feature: str) -> int:
         """The id of a feature, or -1."""
-        return self._shards[hash(feature) % _SHARDS].get(feature, -1)
+        return self.shards[hash(feature) % _SHARDS].get(feature, -1)
 
 
-class Recent(dict[str, int]):
-    """The ids of features met lately, filled from a vocabulary: one dictionary look-up for most features."""
+class Numbering(dict[str, int]):
+    """The ids of features met lately while an index is built; others are looked up in or added to a vocabulary."""
 
     __slots__ = ("_vocabulary",)
 
@@ -42,7 +38,11 @@ class Recent(dict[str, int]):
         self._vocabulary = vocabulary
 
     def __missing__(self, feature: str) -> int:
-        number = self[feature] = self._vocabulary.add(feature)
+        features = self._vocabulary.features
+        shard = self._vocabulary.shards[hash(feature) % _SHARDS]
+        number = self[feature] = shard.setdefault(feature, len(features))
+        if number == len(features):
+            features.append(feature)
         return number
 
     def shrink(self) -> None:
