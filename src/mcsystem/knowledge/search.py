@@ -90,7 +90,7 @@ class Knowledge:
 
         Errors: LANGUAGE_UNKNOWN, STORAGE_*.
         """
-        self._current(self._slot(database, source, language), source, language)
+        self._current(self._slot(database, source, language), source, check_language(language), patience=None)
 
     def search(
         self,
@@ -149,13 +149,13 @@ class Knowledge:
             self._slots.move_to_end(key)
         return slot
 
-    def _current(self, slot: _Slot, source: DocumentTable, language: str, *, patience: float = PATIENCE) -> Passages:
+    def _current(self, slot: _Slot, source: DocumentTable, language: str, *, patience: float | None) -> Passages:
         """The index of what is stored now, built by this thread when nobody else does; else perhaps an older one."""
         revision = slot.database.table_revision(source.id)
         passages = slot.passages
         if passages is not None and passages.revision == revision:
             return passages
-        if not slot.building.acquire(timeout=-1 if passages is None else patience):
+        if not slot.building.acquire(timeout=-1 if passages is None or patience is None else patience):
             return slot.passages or _empty(revision)
         try:
             revision = slot.database.table_revision(source.id)

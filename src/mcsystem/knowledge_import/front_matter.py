@@ -70,7 +70,7 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter({}, text)
     lines = text.split("\n", LINES + 1)[1 : LINES + 1]
     end = next((number for number, line in enumerate(lines) if line.rstrip() in {"---", "..."}), None)
-    if not _opens(lines[:end]):
+    if not _opens(lines[:end], closed=end is not None):
         return FrontMatter({}, text)
     if end is None:
         raise Trouble("front_matter_open", line=1)
@@ -82,10 +82,14 @@ def _has_body(text: str, end: int) -> bool:
     return text.count("\n") >= end + 2
 
 
-def _opens(lines: Sequence[str]) -> bool:
-    """Whether this is front matter rather than a text that begins with a line across the page."""
-    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), None)
-    return first is None or _KEY.fullmatch(first) is not None
+def _opens(lines: Sequence[str], *, closed: bool) -> bool:
+    """Whether this is front matter, perhaps a broken one, and not a text that begins with a line across the page."""
+    content = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not content:
+        return closed
+    if closed and lines[0].strip() and not lines[0].startswith("#"):
+        return True
+    return _KEY.fullmatch(content[0]) is not None
 
 
 def _fields(lines: Sequence[str]) -> dict[str, Field]:
