@@ -1,5 +1,6 @@
 """Modules are declared in one place, registered once, and refused when they could do harm."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -66,13 +67,21 @@ def by_uuid(ctx: ToolContext, args: ByUuid) -> str:
     return f"{ctx.language}{args.target}"
 
 
+def ignore_job(job: Callable[[], None]) -> None:
+    del job
+
+
+def ignore_card(player: UUID, card: Card) -> bool:
+    return not (player or card)
+
+
 async def run(context: RunContext, args: NoArgs) -> Card:
     return Card(f"{context.language}{args}")
 
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
-    return Registry(ModuleContext(Databases.open(tmp_path, write=False), lambda _: None, lambda *_: False))
+    return Registry(ModuleContext(Databases.open(tmp_path, write=False), ignore_job, ignore_card))
 
 
 def module(name: str = "t:m", *tools: Tool[object, object], direct: bool = True, command: str = "m") -> Module[NoArgs]:

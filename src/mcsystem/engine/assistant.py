@@ -23,9 +23,11 @@ from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.ids import Origin, Player, Request
 from mcsystem.resources import Texts
 from mcsystem.routing import Chosen, Command, Denied, Misused, Plain, Router, Unknown
+from mcsystem.settings import Policy
 
 LOG: Final = logging.getLogger(__name__)
 LOOKING_AFTER: Final = 0.15  # seconds; an answer that is quicker needs no "looking..." line
+MARGIN: Final = 5.0  # seconds
 CANCEL: Final = frozenset({"/cancel", "/system cancel", "/取消", "取消"})
 MORE: Final = frozenset({"/more", "/system more", "/更多"})
 
@@ -103,6 +105,14 @@ class Assistant:
         return [
             _help(texts, language, self._modules[name], one) for name, one in self._router.listed(player.permission)
         ]
+
+    def patience(self, player: Player) -> float:
+        """Seconds a host should wait for this player's answer: the longest workflow they may start, and a margin."""
+        usable = {module for module, _ in self._router.listed(player.permission)}
+        return max(self._policy(self._modules[name]).ttl_millis for name in usable) / 1000 + MARGIN
+
+    def _policy(self, module: Module[Any]) -> Policy:
+        return self._policies.get(module.id, module.policy)
 
     @property
     def texts(self) -> Texts:
@@ -213,7 +223,7 @@ class Assistant:
         self, module: Module[Any], arguments: object, origin: Origin, request: Request, state: PlayerState, trace: Trace
     ) -> Card:
         trace.module, trace.origin = module.id, origin.value
-        policy = self._policies.get(module.id, module.policy)
+        policy = self._policy(module)
         run = RunContext(
             player=request.player,
             language=self._language(request.player),

@@ -93,12 +93,16 @@ class Players:
         return state.preferences
 
     def save(self, state: PlayerState, preferences: Preferences) -> None:
-        """Write the preferences, then run the hooks.
+        """Write the preferences, then run the hooks; the first choice of a player also binds them to System.
 
         Errors: STORAGE_*.
         """
-        self._databases.player(state.player.uuid).put(PREFERENCES, SELF, preferences)
+        database = self._databases.player(state.player.uuid)
+        first = database.get(PREFERENCES, SELF) is None
+        database.put(PREFERENCES, SELF, preferences)
         state.preferences = preferences
+        if first:
+            self._fire("bound", state.player.uuid)
         self._fire("preferences", state.player.uuid)
 
     def erase(self, state: PlayerState, event: Literal["revoked", "reset"]) -> None:
