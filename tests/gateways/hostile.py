@@ -62,6 +62,7 @@ class HostileServer:
         handler: what to do then.
         accepted: connections that were made.
         requests: whole requests that arrived.
+        arrived: set when the first one did.
         seen_close: set when a handler saw the client go.
         stopping: set when the server ends.
     """
@@ -69,6 +70,7 @@ class HostileServer:
     handler: Handler
     accepted: int = 0
     requests: list[Received] = field(default_factory=list[Received])
+    arrived: threading.Event = field(default_factory=threading.Event)
     seen_close: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -112,6 +114,7 @@ class HostileServer:
             received = receive(connection)
             if received is not None:
                 self.requests.append(received)
+                self.arrived.set()
                 self.handler(Peer(connection, self))
 
 

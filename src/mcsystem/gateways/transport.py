@@ -1,6 +1,8 @@
 """One HTTP exchange under our rules: no redirect, no retry, no cookie, no compression, one deadline, a byte limit."""
 
 import asyncio
+import contextlib
+import importlib
 import socket
 import ssl
 from collections.abc import Callable, Mapping
@@ -18,6 +20,7 @@ CONNECT_SECONDS: Final = 10.0
 SENDING: Final = "send_request_headers.started"
 AGENT: Final = "mcsystem"
 OK: Final = 200
+LATE_IMPORTS: Final = ("httpcore2._backends.anyio", "anyio._backends._asyncio")
 
 OpenTransport = Callable[[ssl.SSLContext, str], httpx2.AsyncBaseTransport]
 
@@ -145,8 +148,16 @@ class HttpTransport:
 
     async def _certificates(self) -> ssl.SSLContext:
         if self._context is None:
-            self._context = await self._run(lambda: httpx2.create_ssl_context(trust_env=False))
+            self._context = await self._run(_prepare)
         return self._context
+
+
+def _prepare() -> ssl.SSLContext:
+    """Read the system's certificates and load what the HTTP library would else import on the event loop (30 ms)."""
+    for name in LATE_IMPORTS:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 class _Trace:
