@@ -1,6 +1,7 @@
 """The gateway's own promises: limits, the ledger, cancellation, and that nothing opens without need."""
 
 import asyncio
+import socket
 import sys
 import threading
 import time
@@ -96,6 +97,35 @@ def test_the_socket_guard_sees_sockets(serve: Serve, bench: Bench) -> None:
     finally:
         SOCKETS.on = False
     assert "socket.connect" in SOCKETS.opened
+
+
+def test_a_refused_connection_is_tried_once(serve: Serve, bench: Bench) -> None:
+    """Not even connecting is tried again."""
+    server = serve(good)
+    server.close()
+    SOCKETS.opened, SOCKETS.on = [], True
+    try:
+        outcome = bench.ask(server.url)
+    finally:
+        SOCKETS.on = False
+    assert outcome.code == "MODEL_UNAVAILABLE"
+    assert SOCKETS.opened.count("socket.connect") == 1
+
+
+def test_localhost_must_be_this_machine(serve: Serve, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where `localhost` leads elsewhere no plain-text request, and no key, goes there."""
+    server = serve(good)
+    url = server.url.replace("127.0.0.1", "localhost")
+    assert bench.ask(url).value is not None
+    elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", server.port))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: elsewhere)
+    SOCKETS.opened, SOCKETS.on = [], True
+    try:
+        outcome = bench.ask(url)
+    finally:
+        SOCKETS.on = False
+    assert (outcome.code, outcome.reason) == ("MODEL_UNAVAILABLE", "not a loopback address")
+    assert "socket.connect" not in SOCKETS.opened
 
 
 def test_a_local_server_needs_no_key(serve: Serve, bench: Bench) -> None:

@@ -67,6 +67,7 @@ def _strict(node: object, definitions: dict[str, JsonObject], left: int) -> obje
         if key in made:
             made[key] = _strict(made[key], definitions, left - 1)
     if "properties" in made:
+        made.pop("description", None)  # a class's docstring is for us
         properties = cast("JsonObject", made["properties"])
         made["properties"] = {name: _strict(value, definitions, left - 1) for name, value in properties.items()}
         made["required"] = list(properties)
