@@ -183,3 +183,20 @@ def _details(nodes: tuple[Node, ...]) -> Iterator[Details]:
         if isinstance(node, Details):
             yield node
             yield from _details(node.body)
+
+
+def block_numbers(card: Card) -> tuple[int, ...]:
+    """The numbers that can be opened on this card, in order."""
+    return tuple(block_number(card, block) for block in blocks(card))
+
+
+def block_rows(card: Card, number: int, view: View) -> list[Row]:
+    """One block alone, open or closed as the view says; empty when the card has none of that number."""
+    found = next((block for block in blocks(card) if block_number(card, block) == number), None)
+    if isinstance(found, Source):
+        rows = _sources(replace(card, sources=(found,)), view)
+    elif found is not None:
+        rows = _node(found, card, view, {id(button): at for at, button in enumerate(card.buttons, 1)})
+    else:
+        return []
+    return [piece for row in rows for piece in wrap(row, view.width)]

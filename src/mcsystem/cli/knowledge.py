@@ -1,0 +1,187 @@
+"""`mcsystem knowledge`: bring documents in, look at them, search them with scores, take them out."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from mcsystem.cli.importing import import_command, player_uuid
+from mcsystem.cli.localized import Group
+from mcsystem.cli.options import json_option, owner_option, places
+from mcsystem.cli.shell import Shell
+from mcsystem.errors import AssistantError, ErrorCode
+from mcsystem.hosts.control_client import fulfil
+from mcsystem.hosts.orders import Count, ForgetFolder, RemoveKnowledge
+from mcsystem.knowledge import KNOWLEDGE, Document, Found, Knowledge
+from mcsystem.knowledge_import import imported_folders
+from mcsystem.render.rows import shown_title
+from mcsystem.render.safe import safe_text
+from mcsystem.storage import Database, Databases
+
+T = TypeVar("T")
+
+
+@click.group("knowledge", cls=Group, help="cli.knowledge", short_help="cli.knowledge.short")
+def knowledge() -> None:
+    """Everything about documents."""
+
+
+knowledge.add_command(import_command)
+
+
+@knowledge.command("list", help="cli.knowledge.list", short_help="cli.knowledge.list.short")
+@owner_option
+@json_option
+@places
+@click.pass_obj
+def list_command(shell: Shell, player: str | None) -> None:
+    """Every document of one language, or of all."""
+    found = _reading(shell, player, lambda database, _: _documents(shell, database))
+    if shell.json:
+        shell.data([_row(document) for document in found])
+        return
+    for document in found:
+        audience = "" if document.audience.text == "all" else f"  [{safe_text(document.audience.text)}]"
+        shell.out(f"{document.language}  {safe_text(document.path)}  {safe_text(document.title)}{audience}")
+    shell.out(shell.tr("cli.knowledge.list.count", count=len(found)))
+
+
+def _documents(shell: Shell, database: Database) -> list[Document]:
+    languages = (shell.chosen_language,) if shell.asked else KNOWLEDGE.languages(database)
+    return [document for language in languages for document in KNOWLEDGE.list(database, language)]
+
+
+def _row(document: Document) -> dict[str, Any]:
+    return {
+        "document": document.path,
+        "language": document.language,
+        "title": document.title,
+        "audience": document.audience.text,
+        "collection": document.collection,
+        "kind": document.kind,
+        "url": document.url,
+        "characters": len(document.text),
+    }
+
+
+@knowledge.command("show", help="cli.knowledge.show", short_help="cli.knowledge.show.short")
+@click.argument("document")
+@owner_option
+@json_option
+@places
+@click.pass_obj
+def show_command(shell: Shell, document: str, player: str | None) -> None:
+    """One document as it is stored."""
+    language = shell.chosen_language
+    found = _reading(shell, player, lambda database, _: KNOWLEDGE.find(database, language, document))
+    if shell.json:
+        shell.data([{**_row(one), "text": one.text} for one in found])
+        return
+    for one in found:
+        shell.out(
+            f"# {safe_text(one.title)}  ({one.language}, {safe_text(one.audience.text)})\n\n{one.text.rstrip()}\n"
+        )
+
+
+@knowledge.command("remove", help="cli.knowledge.remove", short_help="cli.knowledge.remove.short")
+@click.argument("document")
+@owner_option
+@json_option
+@places
+@click.pass_obj
+def remove_command(shell: Shell, document: str, player: str | None) -> None:
+    """Every document with this path, in one language."""
+    order = RemoveKnowledge(document, shell.chosen_language, player_uuid(shell, player))
+    count = sum(fulfil(shell.existing().world, order, Count).counts.values())
+    if shell.json:
+        shell.data({"document": document, "language": order.language, "removed": count})
+    else:
+        shell.out(shell.tr("cli.knowledge.remove.done", document=document, language_code=order.language, count=count))
+
+
+@knowledge.command("folders", help="cli.knowledge.folders", short_help="cli.knowledge.folders.short")
+@owner_option
+@json_option
+@places
+@click.pass_obj
+def folders_command(shell: Shell, player: str | None) -> None:
+    """The folders that were imported."""
+    found = _reading(shell, player, lambda database, _: imported_folders(database))
+    if shell.json:
+        rows = [{"collection": name, "folder": one.folder, "language": one.language} for name, one in found.items()]
+        shell.data(rows)
+        return
+    for name, one in sorted(found.items()):
+        shell.out(f"{safe_text(name)}  {one.language}  {safe_text(one.folder)}")
+    shell.out(shell.tr("cli.knowledge.folders.count", count=len(found)))
+
+
+@knowledge.command("forget", help="cli.knowledge.forget", short_help="cli.knowledge.forget.short")
+@click.argument("collection")
+@owner_option
+@json_option
+@places
+@click.pass_obj
+def forget_command(shell: Shell, collection: str, player: str | None) -> None:
+    """Every document of an imported folder."""
+    order = ForgetFolder(collection, player_uuid(shell, player))
+    count = sum(fulfil(shell.existing().world, order, Count).counts.values())
+    if shell.json:
+        shell.data({"collection": collection, "removed": count})
+    else:
+        shell.out(shell.tr("cli.knowledge.forget.done", collection=collection, count=count))
+
+
+@knowledge.command("search", help="cli.knowledge.search", short_help="cli.knowledge.search.short")
+@click.argument("words", nargs=-1, required=True)
+@owner_option
+@click.option("--limit", type=click.IntRange(1, 100), default=10, help="cli.option.limit")
+@json_option
+@places
+@click.pass_obj
+def search_command(shell: Shell, words: tuple[str, ...], player: str | None, limit: int) -> None:
+    """What a question finds, with scores, hits and misses."""
+    language, query = shell.chosen_language, " ".join(words)
+    if not query.strip():
+        raise AssistantError(ErrorCode.REQUEST_EMPTY)
+    found = _reading(
+        shell, player, lambda database, search: search.search(database, KNOWLEDGE, language, query, limit=limit)
+    )
+    if shell.json:
+        shell.data([_found(one) for one in found])
+        return
+    for one in found:
+        mark = "✔" if one.hit else "·"
+        shell.out(f"{mark} {one.score:.3f}  {safe_text(one.document)}  {shown_title(one.title)}")
+    if not found:
+        known = _reading(shell, player, lambda database, _: KNOWLEDGE.languages(database))
+        shell.out(shell.tr("cli.knowledge.search.none", language_code=language, known=", ".join(known) or "-"))
+    else:
+        shell.out(shell.tr("cli.knowledge.search.legend"))
+
+
+def _found(one: Found) -> dict[str, Any]:
+    return {
+        "document": one.document,
+        "title": one.title,
+        "score": round(one.score, 4),
+        "hit": one.hit,
+        "text": one.text,
+        "url": one.url,
+        "collection": one.collection,
+        "kind": one.kind,
+    }
+
+
+def _reading(shell: Shell, player: str | None, job: Callable[[Database, Knowledge], T]) -> T:
+    """Look at one scope without taking the world's lock.
+
+    Errors: WORLD_NOT_FOUND, PLAYER_UNKNOWN, STORAGE_*, LANGUAGE_UNKNOWN.
+    """
+    owner = player_uuid(shell, player)
+    databases = Databases.open(shell.existing().world, write=False)
+    try:
+        database = databases.shared() if owner is None else databases.player(owner)
+        return job(database, Knowledge(databases))
+    finally:
+        databases.close()

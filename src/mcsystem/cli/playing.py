@@ -1,0 +1,38 @@
+"""`mcsystem play`: the embedded-world console."""
+
+import asyncio
+import sys
+from dataclasses import replace
+from typing import Final
+
+import click
+
+from mcsystem.cli.options import permission_option, places, player_option
+from mcsystem.cli.shell import Shell
+from mcsystem.hosts.console import Console
+from mcsystem.hosts.control_client import wait_until_free
+from mcsystem.hosts.playing import Seat, play, read_line
+from mcsystem.hosts.screen import Screen
+
+OWNER: Final = 4
+
+
+@click.command("play", help="cli.play", short_help="cli.play.short")
+@player_option
+@permission_option
+@click.option("--demo", is_flag=True, help="cli.option.demo")
+@places
+@click.pass_obj
+def play_command(shell: Shell, player: str | None, permission: int | None, *, demo: bool) -> None:
+    """Talk to the assistant of one world, here in this terminal."""
+    place = shell.place
+    who = shell.player(player, place, permission=permission)
+    if permission is None and player is None:
+        who = replace(who, permission=OWNER)
+    new = not place.world.exists()
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    screen = Screen(None, colour=Screen.of(sys.stdout).colour)
+    console = Console(screen, who, shell.texts, follow=not shell.asked)
+    wait_until_free(place.world)
+    seat = Seat(console, terminal=terminal, fill=demo or place.demo or new, read=read_line)
+    asyncio.run(play(shell.plan(place, write=True), seat))

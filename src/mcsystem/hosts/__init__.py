@@ -1,0 +1,1 @@
+"""Hosts: whatever shows cards to players and takes their words; they parse and deliver, and decide nothing."""
