@@ -1,30 +1,43 @@
 """The few lines of a passage that a question is about, for answers without a model."""
 
 import re
+from collections import Counter
 from itertools import pairwise
 from typing import Final
 
 BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+>|]|\d+[.)])\s)|\n(?=\|)")
 SENTENCE: Final = re.compile(r"(?<=[!?。！？])\s*|(?<=\.)\s+(?=[^a-z])")
-MARKS: Final = re.compile(r"^[\s>#*+\-|]+|\*\*|__|`|\|")
+ITEM: Final = re.compile(r"^\s*(?:[>#*+\-|]+|\d+[.)](?=\s))\s*")
+MARKS: Final = re.compile(r"\*\*|__|`")
+CELL: Final = re.compile(r"\s*\|\s*")
 RULER: Final = re.compile(r"[\s|:\-=]*")
 WORD: Final = re.compile(r"[a-z0-9_/:]+|[\u3400-\u9fff]")
-LINES: Final = 3
+SENTENCES: Final = 5
 SHORT: Final = 3
+EMPTY: Final = frozenset(
+    "the and for are can does did how what where when why who which with from this that you".split()
+)
 
 
-def excerpt(text: str, question: str, limit: int) -> str:
-    """At most three sentences in their order, at most `limit` characters, from the one closest to the question.
+def excerpt(text: str, question: str, limit: int, *, title: str = "") -> str:
+    """At most `limit` characters of a passage: all of it where that fits, else sentences from the closest one on.
 
-    Never empty for a passage with text: without anything shared it is the beginning.
+    What the title says already does not count: a passage whose title is the question is read from its beginning. Words
+    that stand in many sentences count less. Never empty for a passage with text: with nothing shared it is the beginning.
     """
     found = sentences(text)
-    if not found:
-        return " ".join(text.split())[:limit]
-    wanted = features(question)
-    scores = [len(wanted & features(sentence)) for sentence in found]
+    whole = " ".join(found) or " ".join(text.split())
+    if len(whole) <= limit or not found:
+        return whole[:limit]
+    held = [features(sentence) for sentence in found]
+    common = Counter(feature for features_of in held for feature in features_of)
+    wanted = features(question) - features(title)
+    scores = [sum(1 / common[feature] for feature in wanted & features_of) for features_of in held]
     best = max(range(len(found)), key=lambda at: (scores[at], -at))
-    chosen = " ".join(found[best : best + LINES])
+    chosen = found[best]
+    for sentence in found[best + 1 : best + SENTENCES]:
+        if len(chosen) + 1 + len(sentence) <= limit:
+            chosen += f" {sentence}"
     return chosen if len(chosen) <= limit else chosen[: limit - 1].rstrip() + "…"
 
 
@@ -34,13 +47,18 @@ def sentences(text: str) -> list[str]:
     for block in BLOCK.split(text):
         if RULER.fullmatch(block):
             continue
-        joined = " ".join(block.split())
-        found += [clean for piece in SENTENCE.split(joined) if (clean := " ".join(MARKS.sub(" ", piece).split()))]
+        joined = plain(ITEM.sub("", block))
+        found += [clean for piece in SENTENCE.split(joined) if (clean := piece.strip())]
     return found
 
 
+def plain(text: str) -> str:
+    """Text on one line without Markdown's marks."""
+    return " ".join(CELL.sub(" ", MARKS.sub("", text)).split())
+
+
 def features(text: str) -> set[str]:
-    """Words of three letters and more without a plural `s`, and single and paired Chinese characters."""
+    """Words of three letters and more without a plural `s` and function words, and single and paired Chinese characters."""
     words = WORD.findall(text.casefold())
-    units = [word.rstrip("s") for word in words if len(word) >= SHORT or not word.isascii()]
+    units = [word.rstrip("s") for word in words if (len(word) >= SHORT or not word.isascii()) and word not in EMPTY]
     return {*units, *(a + b for a, b in pairwise(units) if not a.isascii() and not b.isascii())}

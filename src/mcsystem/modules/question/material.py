@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 from mcsystem.api import KNOWLEDGE, Found, Material, Source, ToolContext, tool
+from mcsystem.modules.question.excerpt import plain
 
 PREVIEW: Final = 240
 GUIDES: Final = "ftb.guide"
@@ -59,7 +60,7 @@ def sources(passages: Sequence[Passage]) -> tuple[Source, ...]:
             scope=one.scope,
             document=one.found.document,
             title=fold(one.found.title, 200),
-            preview=fold(one.found.text, PREVIEW),
+            preview=fold(plain(one.found.text), PREVIEW),
             url=one.found.url,
             score=round(one.found.score, 4),
         )

@@ -23,7 +23,7 @@ from mcsystem.modules.question.excerpt import excerpt
 from mcsystem.modules.question.material import GUIDES, Passage, Question, material, query_local, sources
 
 PROMPT: Final = "answer_local"
-EXCERPT: Final = 360
+EXCERPT: Final = 320
 
 # Nobody set up a model: that is a way to run System, not something to tell every player.
 SILENT: Final = frozenset({ErrorCode.MODEL_NOT_CONFIGURED})
@@ -70,7 +70,9 @@ async def with_model(run: RunContext, question: Question, passages: Sequence[Pas
 def shown(run: RunContext, question: Question, passages: Sequence[Passage], why: AssistantError | None) -> Card:
     """The passages themselves, with one line on why no model put them into words when the player should know."""
     listed = sources(passages)
-    body: list[Line | Button] = [Line(f"{excerpt(passages[0].found.text, question.text, EXCERPT)} [1]")]
+    found = passages[0].found
+    first = excerpt(found.text, question.text, EXCERPT, title=found.title)
+    body: list[Line | Button] = [Line(f"{first} [1]")]
     told = why is not None and why.code not in SILENT
     if why is not None and told:
         off = why.code is ErrorCode.EXTERNAL_AI_OFF
