@@ -14,16 +14,14 @@ RULER: Final = re.compile(r"[\s|:\-=]*")
 WORD: Final = re.compile(r"[a-z0-9_/:]+|[\u3400-\u9fff]")
 SENTENCES: Final = 5
 SHORT: Final = 3
-EMPTY: Final = frozenset(
-    "the and for are can does did how what where when why who which with from this that you".split()
-)
+EMPTY: Final = re.compile(r"the|and|for|are|can|does|did|how|what|where|when|why|who|which|with|from|this|that|you")
 
 
 def excerpt(text: str, question: str, limit: int, *, title: str = "") -> str:
     """At most `limit` characters of a passage: all of it where that fits, else sentences from the closest one on.
 
     What the title says already does not count: a passage whose title is the question is read from its beginning. Words
-    that stand in many sentences count less. Never empty for a passage with text: with nothing shared it is the beginning.
+    that stand in many sentences count less. Never empty for a passage with text; with nothing shared it begins at the beginning.
     """
     found = sentences(text)
     whole = " ".join(found) or " ".join(text.split())
@@ -58,7 +56,9 @@ def plain(text: str) -> str:
 
 
 def features(text: str) -> set[str]:
-    """Words of three letters and more without a plural `s` and function words, and single and paired Chinese characters."""
+    """Content words without a plural `s`, and single and paired Chinese characters."""
     words = WORD.findall(text.casefold())
-    units = [word.rstrip("s") for word in words if (len(word) >= SHORT or not word.isascii()) and word not in EMPTY]
+    units = [
+        word.rstrip("s") for word in words if (len(word) >= SHORT or not word.isascii()) and not EMPTY.fullmatch(word)
+    ]
     return {*units, *(a + b for a, b in pairwise(units) if not a.isascii() and not b.isascii())}
