@@ -5,6 +5,7 @@ from importlib.metadata import version as installed_version
 import click
 
 from mcsystem.cli.asking import ask, say
+from mcsystem.cli.backups import backup_command, restore_command
 from mcsystem.cli.database import db
 from mcsystem.cli.health import config, doctor_command
 from mcsystem.cli.knowledge import knowledge
@@ -28,5 +29,5 @@ def program() -> None:
     """System on the command line."""
 
 
-for one in (play_command, ask, say, knowledge, db, config, doctor_command):
+for one in (play_command, ask, say, knowledge, db, backup_command, restore_command, config, doctor_command):
     program.add_command(one)

@@ -91,7 +91,7 @@ async def _ask(session: PromptSession[str], console: Console, assistant: Assista
     try:
         return await session.prompt_async(prompt)
     except KeyboardInterrupt:
-        if not assistant.cancel(console.player.uuid):
+        if not assistant.cancel(console.player.uuid) and not session.default_buffer.text:
             console.say(console.texts.tr(console.player.language, "console.leave"), "muted")
         return ""
     except EOFError:
