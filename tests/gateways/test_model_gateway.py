@@ -117,8 +117,11 @@ def test_localhost_must_be_this_machine(serve: Serve, bench: Bench, monkeypatch:
     server = serve(good)
     url = server.url.replace("127.0.0.1", "localhost")
     assert bench.ask(url).value is not None
-    elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", server.port))]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: elsewhere)
+
+    def elsewhere(*_: object, **__: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", server.port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", elsewhere)
     SOCKETS.opened, SOCKETS.on = [], True
     try:
         outcome = bench.ask(url)
