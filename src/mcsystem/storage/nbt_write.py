@@ -56,6 +56,8 @@ NUMBER: Final = {
     DOUBLE: struct.Struct(">d").pack,
 }
 LIST_FORMAT: Final = {BYTE: "b", SHORT: "h", INT: "i", LONG: "q", DOUBLE: "d"}
+SURROGATE_LEAD: Final = 0xED  # the first byte of surrogates, and of some Korean letters
+SHORT_NAME: Final = 64  # characters; the bytes of such names are kept
 INT_LIMIT: Final = 1 << 31
 LONG_LIMIT: Final = 1 << 63
 TAGS: Final = tuple(bytes((tag,)) for tag in range(13))
@@ -111,22 +113,27 @@ def name_bytes(name: str) -> bytes:
     Raises:
         InvalidValueError: longer than 65,535 bytes.
     """
-    return _short_name(name) if len(name) <= 64 else _text(name)  # noqa: PLR2004 - what is worth keeping
+    return _short_name(name) if len(name) <= SHORT_NAME else _text(name)
 
 
 def _text(text: str) -> bytes:
     raw = write_text(text)
+    if SURROGATE_LEAD in raw and has_split_pair(text):
+        raise InvalidValueError("surrogate")
     size = len(raw)
     if size > MAX_TEXT:
         raise InvalidValueError("string_too_long")
-    if not raw.isascii() and has_split_pair(text):
-        raise InvalidValueError("surrogate")
     return (LENGTH[size] if size < len(LENGTH) else struct.pack(">H", size)) + raw
 
 
 @lru_cache(maxsize=2048)
 def _short_name(name: str) -> bytes:
     return _text(name)
+
+
+@lru_cache(maxsize=2048)
+def _short_head(tag: int, name: str) -> bytes:
+    return TAGS[tag] + _text(name)
 
 
 def _tag(value: object) -> int:
@@ -165,12 +172,13 @@ class _Writer:
             raise InvalidValueError("depth")
         out = self.out
         for key, item in value.items():
-            if item is None:
-                continue
             try:
-                tag = _tag(item)
-                out.append(TAGS[tag])
-                out.append(self._name(key))
+                tag = TAG_OF.get(type(item))
+                if tag is None:
+                    if item is None:
+                        continue
+                    tag = _tag(item)
+                out.append(self._head(tag, key))
                 self.values += 1
                 if tag == COMPOUND:
                     self._compound(cast("Mapping[object, object]", item), depth + 1)
@@ -217,12 +225,12 @@ class _Writer:
         self.values += 1
         self.out += (TAGS[tag], b"\0\0")
 
-    def _name(self, key: object) -> bytes:
+    def _head(self, tag: int, key: object) -> bytes:
         if type(key) is not str:
             raise InvalidValueError("key_type")
         if self.real_text and not key.isascii() and has_surrogate(key):
             raise InvalidValueError("surrogate")
-        return name_bytes(key)
+        return _short_head(tag, key) if len(key) <= SHORT_NAME else TAGS[tag] + _text(key)
 
     def _flat(self, tag: int, value: object) -> None:
         if tag == STRING:

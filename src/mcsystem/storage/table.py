@@ -36,7 +36,7 @@ class Table(Generic[T]):
         return f"Table({self.id!r}, {self.codec.structure})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots too, Python 3.11 could not make a `Put[str](...)`
 class Put(Generic[T]):
     """Set one value."""
 
@@ -53,7 +53,7 @@ class Remove:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots too, Python 3.11 could not make a `Replace[str](...)`
 class Replace(Generic[T]):
     """Make the table hold exactly `values`."""
 

@@ -1,0 +1,20 @@
+"""A world for each test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mcsystem.storage import Databases
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    return tmp_path / "world"
+
+
+@pytest.fixture
+def databases(world: Path) -> Iterator[Databases]:
+    with_lock = Databases.open(world, write=True)
+    yield with_lock
+    with_lock.close()
