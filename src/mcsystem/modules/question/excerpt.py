@@ -21,7 +21,7 @@ def excerpt(text: str, question: str, limit: int, *, title: str = "") -> str:
     """At most `limit` characters of a passage: all of it where that fits, else sentences from the closest one on.
 
     What the title says already does not count: a passage whose title is the question is read from its beginning. Words
-    that stand in many sentences count less. Never empty for a passage with text; with nothing shared it begins at the beginning.
+    that stand in many sentences count less. Never empty for a passage with text.
     """
     found = sentences(text)
     whole = " ".join(found) or " ".join(text.split())
