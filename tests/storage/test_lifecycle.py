@@ -169,6 +169,7 @@ def test_further_file(databases: Databases, world: Path) -> None:
     ledger = databases.file(path, "token_usage")
     assert databases.file(path, "token_usage") is ledger
     assert not path.exists()
+    assert databases.verify() == []
     ledger.put(COUNTS, "calls", 3)
     assert read_tree(path.read_bytes()) == {"version": 1, "tables": {"example:counts": {"calls": 3}}}
     assert ledger.name == "token_usage"

@@ -58,8 +58,8 @@ class Databases:
         return self._database(self._backend.player(uuid))
 
     def file(self, path: Path, name: str) -> Database:
-        """A further database in a file of its own, by the same rules. Touches no disk."""
-        return self._database(Scope(name, path.absolute()))
+        """A database in a file of its own, by the same rules; `verify` knows it from now on. Touches no disk."""
+        return self._database(self._backend.further(path.absolute(), name))
 
     def delete_player(self, uuid: UUID) -> None:
         """Delete a player's database, decodable or not; handles to it raise STORAGE_REVOKED from now on.

@@ -55,7 +55,7 @@ class FileBackend:
             self._files.pop(scope.path, None)
 
     def scopes(self) -> Iterator[Scope]:
-        """Shared and players' files with exactly the names we give, then further ones used in this process."""
+        """Shared and players' files with exactly the names we give, then the further ones that were asked for."""
         shared = self.shared()
         if shared.path.exists():
             yield shared
@@ -74,6 +74,11 @@ class FileBackend:
     def player(self, uuid: UUID) -> Scope:
         """The scope of one player."""
         return Scope(str(uuid), self._folder / "players" / f"{uuid}.dat")
+
+    def further(self, path: Path, name: str) -> Scope:
+        """The scope of a file that lies elsewhere; from now on it is one of `scopes`."""
+        with self._lock:
+            return self._further.setdefault(path, Scope(name, path))
 
     def watch(self, on_change: Callable[[Scope, str | None, int], None]) -> Closeable:
         """Nobody else writes these files while the world is locked, so nothing is ever told."""
@@ -97,8 +102,6 @@ class FileBackend:
             if file is None:
                 next_revision = self._revisions.__next__
                 file = self._files[scope.path] = ScopeFile(scope.path, write=self._write, next_revision=next_revision)
-                if self._folder not in scope.path.parents:
-                    self._further[scope.path] = scope
             return file
 
 
