@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from mcsystem.retrieval.analysis import UNIT
 from mcsystem.retrieval.question import Role, Unit
 
@@ -38,8 +40,7 @@ WORDS_RULE: Final = Rule(start=-9.72, amount=3.71, coverage=4.90, characters=0.0
 CHINESE_RULE: Final = Rule(start=-8.47, amount=2.33, coverage=3.33, characters=5.07, title=1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(msgspec.Struct, frozen=True, gc=False):
     """A unit of the question with what the allowed passages know of it.
 
     Attributes:
@@ -59,8 +60,7 @@ class Sought:
     credit: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(msgspec.Struct, frozen=True, gc=False):
     """What one passage has of a question, in the numbers that the rule uses.
 
     Attributes:
@@ -112,45 +112,63 @@ def evidence_weight(unit: Unit, size: int, frequency: int) -> float:
     return inverse_frequency(size + _BACKGROUND, frequency) * (_GENERIC if unit.generic else 1.0)
 
 
-def weigh(sought: Sequence[Sought], row: Mapping[int, int]) -> Evidence:
+class Scale(msgspec.Struct, frozen=True, gc=False):
+    """A question's units sorted by what they are worth, and their weights together: the same for every passage.
+
+    Attributes:
+        counted: words, pairs and single characters.
+        parts: characters inside pairs.
+        whole: weight of the counted ones.
+        parts_whole: weight of the parts.
+        chinese: share of the counted weight that is Chinese.
+    """
+
+    counted: tuple[Sought, ...]
+    parts: tuple[Sought, ...]
+    whole: float
+    parts_whole: float
+    chinese: float
+
+    @classmethod
+    def of(cls, sought: Sequence[Sought]) -> "Scale":
+        """Sort the units of a question."""
+        counted = tuple(entry for entry in sought if entry.unit.role in _COUNTED)
+        parts = tuple(entry for entry in sought if entry.unit.role is Role.PART)
+        whole = sum(entry.weight for entry in counted)
+        chinese = sum(entry.weight for entry in counted if entry.unit.role is not Role.WORD)
+        parts_whole = sum(entry.weight for entry in parts)
+        return cls(counted, parts, whole, parts_whole, chinese / whole if whole else 0.0)
+
+
+def weigh(scale: Scale, row: Mapping[int, int]) -> Evidence:
     """Collect the evidence of one passage.
 
     Args:
-        sought: the units of the question.
+        scale: the question.
         row: the passage's feature ids with their weights in units of 1/65536.
     """
-    measures = measure(sought, row)
-    counted = [entry for entry in sought if entry.unit.role in _COUNTED]
-    found = tuple(entry.typed for entry in counted if entry.body in row)
-    missing = tuple(entry.typed for entry in counted if entry.body not in row)
-    corrected = tuple(
-        (entry.typed, entry.unit.text) for entry in counted if entry.body in row and entry.typed != entry.unit.text
-    )
-    return Evidence(confidence(measures), measures, found, missing, corrected)
-
-
-def measure(sought: Sequence[Sought], row: Mapping[int, int]) -> Measures:
-    """The numbers that the rule uses; see `weigh`."""
-    whole = chinese = amount = covered = titled = parts = parts_found = 0.0
-    for entry in sought:
-        role, weight = entry.unit.role, entry.weight
-        if role is Role.PART:
-            parts += weight
-            parts_found += weight if entry.body in row else 0.0
-        if role not in _COUNTED:
+    amount = covered = titled = 0.0
+    found: list[str] = []
+    missing: list[str] = []
+    corrected: list[tuple[str, str]] = []
+    for entry in scale.counted:
+        if entry.body not in row:
+            missing.append(entry.typed)
             continue
-        scale = 1.0 if role is Role.WORD else _PAIR
-        whole += weight
-        chinese += weight if role is not Role.WORD else 0.0
-        if entry.body in row:
-            covered += entry.credit * weight
-            amount += entry.credit * weight * scale * row[entry.body] / UNIT
-            titled += entry.credit * weight if any(title in row for title in entry.titles) else 0.0
-    if whole == 0:
-        return Measures(0.0, 0.0, 0.0, 0.0, 0.0)
-    coverage = covered / whole
-    characters = parts_found / parts if parts else coverage
-    return Measures(amount, coverage, characters, titled / whole, chinese / whole)
+        found.append(entry.typed)
+        weight = entry.credit * entry.weight
+        covered += weight
+        amount += weight * row[entry.body] / UNIT * (1.0 if entry.unit.role is Role.WORD else _PAIR)
+        if any(title in row for title in entry.titles):
+            titled += weight
+        if entry.typed != entry.unit.text:
+            corrected.append((entry.typed, entry.unit.text))
+    whole = scale.whole or 1.0
+    characters = covered / whole
+    if scale.parts:
+        characters = sum(entry.weight for entry in scale.parts if entry.body in row) / scale.parts_whole
+    measures = Measures(amount, covered / whole, characters, titled / whole, scale.chinese)
+    return Evidence(confidence(measures), measures, tuple(found), tuple(missing), tuple(corrected))
 
 
 def confidence(measures: Measures) -> float:

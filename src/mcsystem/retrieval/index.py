@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcsystem.retrieval.analysis import Analysed
-from mcsystem.retrieval.evidence import Evidence, weigh
+from mcsystem.retrieval.evidence import Evidence, Scale, weigh
 from mcsystem.retrieval.lookup import look_up
 from mcsystem.retrieval.postings import FlatLists, Lists, Offsets, Rows, go_on, invert, select
 from mcsystem.retrieval.question import read_question
@@ -114,9 +114,10 @@ class LexicalIndex:
             return []
         asked = look_up(read_question(query), lists, self._vocabulary, self._spellings)
         documents, scores = best(asked.weighted, lists.span, limit)
+        scale = Scale.of(asked.sought)
         hits: list[Hit] = []
         for passage, score in zip(lists.passages(documents).tolist(), scores.tolist(), strict=True):
-            evidence = weigh(asked.sought, self._rows.row(passage))
+            evidence = weigh(scale, self._rows.row(passage))
             hits.append(Hit(passage, score / asked.most, evidence.hit, evidence))
         return hits
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +20,7 @@ _NO_DOCUMENTS: Final = np.zeros(0, np.int32)
 _NO_WEIGHTS: Final = np.zeros(0, np.uint16)
 
 
-@dataclass(frozen=True, slots=True)
-class PostingList:
+class PostingList(msgspec.Struct, frozen=True, gc=False):
     """The passages that have one feature.
 
     Attributes:

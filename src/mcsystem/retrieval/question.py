@@ -1,10 +1,11 @@
 """Turns a question into the features to look for and the units of meaning that count as evidence."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from typing import Final
+
+import msgspec
 
 from mcsystem.retrieval.analysis import TITLE
 from mcsystem.retrieval.function_words import CHINESE_GENERIC, GENERIC_WORDS
@@ -26,8 +27,7 @@ class Role(Enum):
     SUPPORT = 5  # an identifier's whole form, a function word: ranks, proves nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True, gc=False):
     """One piece of a question.
 
     Attributes:

@@ -1,9 +1,9 @@
 """The best passages for weighted posting lists, exactly, while touching as few postings as it can."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,13 +12,12 @@ from mcsystem.retrieval.postings import Documents, PostingList
 Scores = NDArray[np.float64]
 
 _DIRECT: Final = 16_384  # up to this many postings everything is simply added up
-_SPARSE: Final = 32  # fewer postings than span / 32: sort them instead of filling an array of all passages
+_SPARSE: Final = 4  # fewer postings than span / 4: look at the touched documents only
 _BLOCK: Final = 256
 _TRIES: Final = (16, 4)  # the strongest lists holding 1/16, then 1/4 of the postings are tried alone
 
 
-@dataclass(frozen=True, slots=True)
-class Weighted:
+class Weighted(msgspec.Struct, frozen=True, gc=False):
     """A posting list and its factor in the score: a whole multiple of 2^-28, so that every sum is exact."""
 
     postings: PostingList
@@ -56,16 +55,18 @@ def best(lists: Sequence[Weighted], span: int, limit: int) -> tuple[Documents, S
 
 
 def _everything(lists: Sequence[Weighted], span: int, limit: int, total: int) -> tuple[Documents, Scores]:
-    if total * _SPARSE < span:
-        documents = np.concatenate([entry.postings.documents for entry in lists])
-        parts = np.concatenate([entry.parts for entry in lists])
-        order = np.argsort(documents, kind="stable")
-        documents = documents[order]
-        firsts = np.flatnonzero(np.diff(documents, prepend=-1))
-        return documents[firsts], np.add.reduceat(parts[order], firsts)
     dense = _add_up(lists, span)
-    candidates = np.flatnonzero(dense >= max(_kth_at_least(dense, limit), 2.0**-60))
-    return candidates.astype(np.int32), dense[candidates]
+    if total * _SPARSE < span:  # looking at the touched documents costs less than at all
+        touched = np.concatenate([entry.postings.documents for entry in lists])
+        scores = dense[touched]
+        enough = limit * len(lists)  # a document stands here once per list that has it
+        if total > enough:
+            kept = scores >= np.partition(scores, total - enough)[total - enough]
+            touched = touched[kept]
+        candidates = np.unique(touched)
+    else:
+        candidates = np.flatnonzero(dense >= max(_kth_at_least(dense, limit), 2.0**-60)).astype(np.int32)
+    return candidates, dense[candidates]
 
 
 def _add_up(lists: Sequence[Weighted], span: int) -> Scores:

@@ -13,6 +13,7 @@ from mcsystem.retrieval.analysis import SPELLING
 _SHORTEST_FOR: Final = (0, 4, 8)  # one slip from four letters on, two from eight on
 _SHORTEST_KNOWN: Final = 3
 _LONGEST: Final = 24
+_LETTER_BITS: Final = 21
 _FIRST_CJK: Final = "\u2e80"
 _CHUNK: Final = 4_096
 _CREDIT: Final = (1.0, 0.95, 0.75)  # by the number of slips
@@ -46,39 +47,48 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """All words of an index as written, shortest first, as letters and as a signature of the letters they contain."""
+    """All words of an index as written, ordered by length and first letter.
+
+    Attributes:
+        words: the words.
+        terms: the feature ids that say where they occur.
+        letters: one row of letters a word, zeros behind its end.
+        signatures: which letters a word contains, one bit each, letters 64 apart sharing one.
+        groups: length and first letter of each word in one number, rising.
+    """
 
     words: Sequence[str]
     terms: NDArray[np.int64]
     letters: Letters
     signatures: NDArray[np.uint64]
-    lengths: Lengths
+    groups: Lengths
 
     @classmethod
     def build(cls, features: Sequence[str], *, pause: Callable[[], None]) -> "Spellings":
         """Collect the words among features; those with digits or Chinese characters are no words here."""
-        by_length: list[tuple[list[str], list[int]]] = [([], []) for _ in range(_LONGEST + 1)]
+        groups: dict[int, tuple[list[str], list[int]]] = {}
         for left in range(0, len(features), _CHUNK):
             for term, feature in enumerate(features[left : left + _CHUNK], left):
                 word = feature[1:] if feature[0] == SPELLING else feature
                 if _SHORTEST_KNOWN <= len(word) <= _LONGEST and word.isalpha() and word[0] < _FIRST_CJK:
-                    words, terms = by_length[len(word)]
+                    words, terms = groups.setdefault(_group(len(word), word[0]), ([], []))
                     words.append(word)
                     terms.append(term)
             pause()
-        ordered = list(chain.from_iterable(words for words, _ in by_length))
+        keys = sorted(groups)
+        ordered = list(chain.from_iterable(groups[key][0] for key in keys))
         numbers = np.zeros(len(ordered), np.int64)
         letters = np.zeros((len(ordered), _LONGEST), np.uint16)
         signatures = np.zeros(len(ordered), np.uint64)
-        every = chain.from_iterable(terms for _, terms in by_length)
+        every = chain.from_iterable(groups[key][1] for key in keys)
         for left in range(0, len(ordered), _CHUNK):
             part = slice(left, min(left + _CHUNK, len(ordered)))
             numbers[part] = np.fromiter(islice(every, part.stop - left), np.int64, part.stop - left)
             letters[part] = _letters(ordered[part])
             signatures[part] = _signatures(letters[part])
             pause()
-        lengths = np.repeat(np.arange(_LONGEST + 1), [len(words) for words, _ in by_length])
-        return cls(ordered, numbers, letters, signatures, lengths)
+        places = np.repeat(np.array(keys, np.int64), [len(groups[key][0]) for key in keys])
+        return cls(ordered, numbers, letters, signatures, places)
 
     def near(self, word: str, slips: int) -> list[Correction]:
         """Words at exactly one slip, or within two; none for short words, numbers and other scripts.
@@ -89,16 +99,23 @@ class Spellings:
         """
         if len(word) < _SHORTEST_FOR[slips] or len(word) > _LONGEST or not word.isalpha() or word[0] >= _FIRST_CJK:
             return []
-        first, last = self.lengths.searchsorted((len(word) - slips, len(word) + slips + 1)).tolist()
-        typed = _letters([word])
+        size, typed = len(word), _letters([word])
         signature = _signatures(typed)[0]
-        theirs = self.signatures[first:last]
-        possible = _few_bits(theirs & ~signature, slips) & _few_bits(signature & ~theirs, slips)
-        if slips > 1:  # two slips with the first letter among them make another word
-            possible &= self.letters[first:last, 0] == typed[0, 0]
-        rows = np.flatnonzero(possible) + first
+        if slips == 1:
+            borders = [(_group(size - 1, ""), _group(size + 2, ""))]
+        else:  # two slips with the first letter among them make another word
+            start = ord(word[0])
+            borders = [
+                (_group(length, "") + start, _group(length, "") + start + 1) for length in range(size - 2, size + 3)
+            ]
+        found: list[Lengths] = []
+        for first, last in self.groups.searchsorted(borders).tolist():
+            theirs = self.signatures[first:last]
+            possible = _few_bits(theirs & ~signature, slips) & _few_bits(signature & ~theirs, slips)
+            found.append(np.flatnonzero(possible) + first)
+        rows = np.concatenate(found)
         compare = _one_slip if slips == 1 else _two_slips
-        close = rows[compare(typed[0, : len(word)], self.letters[rows], self.lengths[rows])]
+        close = rows[compare(typed[0, : len(word)], self.letters[rows], self.groups[rows] >> _LETTER_BITS)]
         return [self._correction(word, row, slips) for row in close.tolist()]
 
     def _correction(self, typed: str, row: int, slips: int) -> Correction:
@@ -109,6 +126,10 @@ class Spellings:
         if len(typed) < _SHORT:
             credit *= _SHORT_LENGTH if len(word) != len(typed) else _SHORT_SWAP if _far_swap(typed, word) else 1.0
         return Correction(word, self.terms.item(row), slips, credit)
+
+
+def _group(length: int, letter: str) -> int:
+    return (length << _LETTER_BITS) + (ord(letter) if letter else 0)
 
 
 def _far_swap(typed: str, word: str) -> bool:
@@ -139,7 +160,7 @@ def _few_bits(values: NDArray[np.uint64], most: int) -> NDArray[np.bool_]:
     """Where at most `most` bits are set."""
     one = np.uint64(1)
     for _ in range(most):
-        values = values & (values - np.minimum(values, one))
+        values = values & (values - one)  # takes the lowest bit away; 0 stays 0
     return values == 0
 
 
