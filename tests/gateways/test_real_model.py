@@ -1,6 +1,6 @@
 """A real model server, where there is one: form, limits and counting are checked, never wording.
 
-Set `MCSYSTEM_MODEL_URL` to the base URL of a local OpenAI-compatible server, and `MCSYSTEM_MODEL_KEY` if it wants a key.
+Set `MCSYSTEM_MODEL_URL` to the base URL of a local OpenAI-compatible server, `MCSYSTEM_MODEL_KEY` if it wants a key.
 """
 
 import os
