@@ -45,7 +45,7 @@ def test_every_format_goes_in(shared: Database, folder: Path) -> None:
     write(
         folder,
         {
-            "rules.md": "---\ntitle: The rules\naudience: 2\nurl: https://example.org/r\n---\n# Ignored\n\nNo griefing.",
+            "rules.md": "---\ntitle: The rules\naudience: 2\nurl: https://example.org\n---\n# Ignored\n\nNo griefing.",
             "sub/land-claims.markdown": "# Claims\n\nUse the shovel.",
             "how_to_join.txt": "# not a heading\nJust join.",
             "faq.csv": "question,answer\nWhere is spawn?,At x 0.\n",
@@ -63,7 +63,7 @@ def test_every_format_goes_in(shared: Database, folder: Path) -> None:
         "# Ignored\n\nNo griefing.",
         Audience.at_least(2),
         "c",
-        "https://example.org/r",
+        "https://example.org",
     )
     assert found["sub/land-claims.markdown"].title == "Claims"
     assert found["how_to_join.txt"].title == "how to join"

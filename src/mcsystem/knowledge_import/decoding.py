@@ -66,7 +66,7 @@ def _cleaned(text: str) -> Iterator[str]:
     start = 0
     while start < len(text):
         end = min(start + SLICE, len(text))
-        if text[end - 1 : end] == "\r":  # the line end may go on behind the slice
+        while text[end - 1] == "\r" and end < len(text):  # the line end may go on behind the slice
             end += 1
         yield _clean(text[start:end])
         start = end

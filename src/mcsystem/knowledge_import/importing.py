@@ -14,11 +14,13 @@ from mcsystem.knowledge_import.folder import Listing, SourceFile, list_files, re
 from mcsystem.knowledge_import.reading import Reading, Setting, read_file
 from mcsystem.knowledge_import.report import FileProblem, ImportReport, Progress
 from mcsystem.storage import Change, Database, Put, Remove, Table
+from mcsystem.storage.tags import MAX_VALUES
 
 COLLECTION: Final = re.compile(r"[\w.-]{1,80}")
 _NOT_NAME: Final = re.compile(r"[^\w.-]+")
 _NAME: Final = 40
 _ROW: Final = 64  # bytes of a stored document beside its texts, roughly
+_ROW_VALUES: Final = 7
 
 Told = Callable[[Progress], None]
 Stop = Callable[[], bool]
@@ -124,8 +126,6 @@ def import_folder(
             difference.kept.append(file.path)
         for document in reading.documents:
             _compare(database, document, difference)
-        if database.size + difference.growth > 2 * database.limit:  # hopeless: stop before memory is full
-            raise AssistantError(ErrorCode.STORAGE_TOO_LARGE, size=difference.growth, limit=database.limit)
     _write(database, difference, name, ImportedFolder(sound(str(root)), setting.language) if remember else None)
     return _with(report, difference, problems, listing, stopped=False)
 
@@ -149,6 +149,15 @@ def _compare(database: Database, document: Document, difference: _Difference) ->
         return
     difference.rows[key] = row
     difference.growth += _ROW + len(key) + sum(len(part.encode()) for part in row.parts)
+    if difference.growth > database.limit:  # does not fit even into an empty scope: stop before memory is full
+        values = sum(_ROW_VALUES + len(row.parts) for row in difference.rows.values())
+        raise AssistantError(
+            ErrorCode.STORAGE_TOO_LARGE,
+            size=difference.growth,
+            limit=database.limit,
+            values=values,
+            value_limit=MAX_VALUES,
+        )
     difference.passages += count_passages(document)
 
 
