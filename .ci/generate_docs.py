@@ -1,4 +1,4 @@
-"""Write docs/settings.md and docs/errors.md from the code and the texts; with --check only say whether they are current."""
+"""Write docs/settings.md and docs/errors.md from the code and texts; with --check only say whether they are current."""
 
 import re
 import sys
