@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.gateways.address import BaseUrl, is_loopback
 from mcsystem.gateways.openai import check_proxy
+from mcsystem.gateways.transport import Exchange, make_request
 
 GOOD = {
     "https://api.deepseek.com": ("https", "api.deepseek.com", 443, ""),
@@ -107,6 +108,16 @@ def test_any_text_is_read_or_refused(text: str, start: str) -> None:
     else:
         assert BaseUrl.parse(base.url(""), field="f") == base
         assert base.scheme == "https" or is_loopback(base.host)
+
+
+@pytest.mark.parametrize("text", list(GOOD))
+def test_the_http_library_reads_addresses_as_we_do(text: str) -> None:
+    """What was checked is where the request goes: same scheme, host and port, in the address and in the Host header."""
+    base = BaseUrl.parse(text, field="f")
+    request = make_request(Exchange("GET", base, "/models", None, None, 1), lambda: None, 1.0)
+    assert request.url.raw_host.decode("ascii") == base.host
+    assert request.headers["host"] == base.service
+    assert request.url.raw_path.decode("ascii") == f"{base.path}/models"
 
 
 def test_the_operation_is_appended_to_the_path() -> None:

@@ -211,6 +211,28 @@ def test_who_waits_too_long_is_told_busy_and_pays_nothing(bench: Bench) -> None:
     assert (len(model.calls), bench.rows()) == (1, [("success", "")])
 
 
+def test_only_so_many_may_wait(bench: Bench) -> None:
+    """Beyond 256 that wait, one more is refused at once instead of after its time."""
+    bench.concurrency = 1
+    model = ScriptedModel(lambda _: GOOD, delay=1.0)
+
+    async def crowd() -> tuple[int, float]:
+        gateway = bench.gateway(NOBODY)
+        gateway.use(model)
+        calls = [asyncio.create_task(ask(gateway, replace(CALL, timeout=60.0))) for _ in range(260)]
+        refused, _ = await asyncio.wait(calls, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+        found = [await one for one in refused]
+        for task in calls:
+            task.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await gateway.close()
+        return len(model.calls), max(one.seconds for one in found if one.code == "MODEL_BUSY")
+
+    running, seconds = run(crowd())
+    assert running <= 1
+    assert seconds < 10
+
+
 def test_a_deadline_of_the_request_beats_the_timeout(bench: Bench) -> None:
     """The smaller of the call's time and the request's deadline counts, for any provider."""
     model = ScriptedModel(lambda _: GOOD, delay=5.0)

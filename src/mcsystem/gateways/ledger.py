@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -106,7 +106,7 @@ class Ledger:
 
         def change(draft: _Draft) -> None:
             today = draft.day(attempt.sum_key)
-            self._check(attempt, today, limit)
+            _check(today, attempt.day, limit)
             draft.days[attempt.sum_key] = today.begun()
             draft.open[attempt.id] = attempt
 
@@ -154,13 +154,12 @@ class Ledger:
 
         Errors: QUOTA_DAILY_CALLS with `limit` and when it `opens` again.
         """
-        attempt = self.new(player=player, workflow="", service="", model="", tool=tool)
-        self._check(attempt, self._read(lambda: self._database.get(DAYS, attempt.sum_key)) or NOTHING_USED, limit)
+        today = self._clock().date()
+        _check(self._day(day_key(today, player, tool)), today, limit)
 
     def calls_today(self, player: UUID, *, tool: str = MODEL) -> int:
         """Attempts of a player on the local day, whatever came of them."""
-        key = day_key(self._clock().date(), player, tool)
-        return (self._read(lambda: self._database.get(DAYS, key)) or NOTHING_USED).attempts
+        return self._day(day_key(self._clock().date(), player, tool)).attempts
 
     def days(self) -> dict[str, DayUse]:
         """Every sum by `<day>/<player UUID>/<tool>`; empty when nothing was ever called."""
@@ -171,10 +170,8 @@ class Ledger:
         rows = self._read(lambda: {**self._database.entries(ENDED), **self._database.entries(OPEN)})
         return [rows[key] for key in sorted(rows)]
 
-    def _check(self, attempt: Attempt, today: DayUse, limit: int) -> None:
-        if today.attempts >= limit:
-            opens = f"{attempt.day + timedelta(days=1)} 00:00"
-            raise AssistantError(ErrorCode.QUOTA_DAILY_CALLS, limit=limit, opens=opens)
+    def _day(self, key: str) -> DayUse:
+        return self._read(lambda: self._database.get(DAYS, key)) or NOTHING_USED
 
     def _apply(self, job: _Job) -> None:
         """Make one change durable. Whoever gets the turn writes for all that wait: many changes, one file write."""
@@ -232,6 +229,12 @@ class Ledger:
             return read()
         except AssistantError as error:
             raise _unavailable(error) from error
+
+
+def _check(used: DayUse, day: date, limit: int) -> None:
+    if used.attempts >= limit:
+        opens = f"{day + timedelta(days=1)} 00:00"
+        raise AssistantError(ErrorCode.QUOTA_DAILY_CALLS, limit=limit, opens=opens)
 
 
 def _end(draft: _Draft, row: Attempt) -> None:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import httpx2
 
-from mcsystem.gateways.address import BaseUrl, is_loopback
+from mcsystem.gateways.address import PORTS, BaseUrl, is_loopback
 from mcsystem.gateways.provider import RunBlocking
 from mcsystem.gateways.secret import Secret
 
@@ -138,7 +138,7 @@ class HttpTransport:
         if base.scheme == "http" and not await _is_this_machine(base.host, base.port):
             return HttpFailure(Broken.UNREACHABLE, sent=False, reason="not a loopback address")
         context = await self._certificates()
-        request = _request(exchange, trace, deadline - asyncio.get_running_loop().time())
+        request = make_request(exchange, trace, deadline - asyncio.get_running_loop().time())
         async with self._open(context, "" if is_loopback(base.host) else exchange.proxy) as transport:
             response = await transport.handle_async_request(request)
             try:
@@ -174,17 +174,26 @@ class _Trace:
             self._sending()
 
 
-def _request(exchange: Exchange, trace: _Trace, seconds: float) -> httpx2.Request:
+def make_request(exchange: Exchange, trace: object, seconds: float) -> httpx2.Request:
+    """The request for the HTTP library; the key is put in only after the address was found to be the configured one.
+
+    Args:
+        exchange: what to send.
+        trace: the library's `trace` extension: called with each step.
+        seconds: limits of each single step, belts within the deadline around all of them.
+
+    Raises:
+        httpx2.UnsupportedProtocol: the library reads the address in another way than we do.
+    """
     url = httpx2.URL(exchange.base.url(exchange.operation))
     base = exchange.base
-    if (url.scheme, url.host, url.port or {"https": 443, "http": 80}[base.scheme]) != base.origin:
+    if (url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[base.scheme]) != base.origin:
         raise httpx2.UnsupportedProtocol("the address is read in two ways")
     headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": AGENT, "Connection": "close"}
     if exchange.body is not None:
         headers["Content-Type"] = "application/json"
     if exchange.key is not None:
         headers["Authorization"] = f"Bearer {exchange.key.reveal()}"
-    # Belts only: the deadline around the whole exchange is what counts.
     limits = {"connect": min(CONNECT_SECONDS, seconds), "read": seconds, "write": seconds, "pool": seconds}
     extensions = {"timeout": limits, "trace": trace}
     return httpx2.Request(exchange.method, url, headers=headers, content=exchange.body, extensions=extensions)
