@@ -23,7 +23,7 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "[2/2] installing System and its dependencies ..."
-	@$(PIP) install -q --progress-bar on -e .
+	@$(PIP) install --progress-bar on -e .
 	@touch $@
 
 $(VENV)/.test-tools: pyproject.toml $(VENV)/.installed
