@@ -75,7 +75,8 @@ class Ours:
     """This project's file backend."""
 
     def __init__(self, folder: Path) -> None:
-        self.database = Databases.open(folder, write=True).shared()
+        self.databases = Databases.open(folder, write=True)
+        self.database = self.databases.shared()
 
     def fill(self, papers: Mapping[str, Paper]) -> None:
         """One commit."""
@@ -250,6 +251,16 @@ def together(folder: Path, count: int) -> None:
             print(f"{THREADS} puts, {label}: {(time.perf_counter() - begin) * 1000:.0f} ms in all")
 
 
+def reopened(folder: Path) -> None:
+    """Print what the first read and the first put cost after a restart."""
+    ours = Ours(folder / "reopened")
+    ours.fill({str(number): paper(number) for number in range(10_000)})
+    ours.databases.close()
+    again = Ours(folder / "reopened")
+    print(f"after a restart: first get {clocked(lambda: again.get('5'))[1]:.0f} ms of CPU", end=", ")
+    print(f"first put {clocked(lambda: again.put('5', paper(7)))[1]:.0f} ms")
+
+
 def best(action: Callable[[], object], rounds: int) -> float:
     """Least processor milliseconds of several calls."""
     return min(clocked(action)[1] for _ in range(rounds))
@@ -304,6 +315,7 @@ def main() -> None:
         puts(Path(folder, "many"), count, 30)
         print()
         together(Path(folder), count)
+        reopened(Path(folder))
     codecs(count, 5)
 
 

@@ -175,6 +175,21 @@ def test_links_and_pipes_are_refused(databases: Databases, world: Path, tmp_path
     assert not file_of(world, ANNA).exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows needs rights for links")
+def test_a_file_that_becomes_a_link(databases: Databases, world: Path, tmp_path: Path) -> None:
+    """A link that appears while the world is open is not replaced either; what it points to stays as it is."""
+    databases.shared().put(NOTES, "a", "b")
+    target = tmp_path / "target.dat"
+    file_of(world).rename(target)
+    file_of(world).symlink_to(target)
+    raw = target.read_bytes()
+    error = fails(ErrorCode.STORAGE_WRITE_FAILED, databases.shared().put, NOTES, "a", "c")
+    assert error.details["reason"] == "symlink"
+    assert file_of(world).is_symlink()
+    assert target.read_bytes() == raw
+    assert databases.shared().get(NOTES, "a") == "b"
+
+
 def test_left_over_tmp(world: Path) -> None:
     """The `.tmp` of a broken-off write is never read, and removed when the world is written."""
     tmp = atomic.tmp_of(file_of(world))
