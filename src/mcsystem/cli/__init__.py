@@ -25,7 +25,7 @@ MISUSED: Final = 2
 CANCELLED: Final = 130
 BROKEN_PIPE: Final = 141
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     shell = Shell(dict(os.environ), Path.cwd(), Texts.packaged())
     keep_log(shell)
     try:
-        code = _run(shell, sys.argv[1:])
+        code = run(shell, sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has gone
         code = BROKEN_PIPE
@@ -43,8 +43,8 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run(shell: Shell, arguments: list[str]) -> int:
-    """The exit code of a whole run."""
+def run(shell: Shell, arguments: list[str]) -> int:
+    """Run one command and say in a sentence what went wrong, if anything; returns the exit code."""
     try:
         command = localized(program, shell.texts, shell.language)
         done = command.main(arguments, prog_name="mcsystem", standalone_mode=False, obj=shell)

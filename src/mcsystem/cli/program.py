@@ -7,6 +7,7 @@ import click
 from mcsystem.cli.asking import ask, say
 from mcsystem.cli.backups import backup_command, restore_command
 from mcsystem.cli.database import db
+from mcsystem.cli.extending import new_command
 from mcsystem.cli.health import config, doctor_command
 from mcsystem.cli.knowledge import knowledge
 from mcsystem.cli.localized import Group
@@ -29,5 +30,6 @@ def program() -> None:
     """System on the command line."""
 
 
-for one in (play_command, ask, say, knowledge, db, backup_command, restore_command, config, doctor_command):
+COMMANDS = (play_command, ask, say, knowledge, db, backup_command, restore_command, config, doctor_command, new_command)
+for one in COMMANDS:
     program.add_command(one)
