@@ -1,11 +1,12 @@
 """What counts as a match: the curve of the rule, and a fit of its weights.
 
-Run `python benchmarks/hits.py [--fit] [--questions N]`. For each question of a public set the passage that answers it is
-in the collection once and taken out once, its neighbours staying: 'kept' is the share of questions whose passage is
-among the five best and counts as a match, out of those where it is among the five best at all; 'shown' is the share of
-the questions without their passage that still show a match. Collections are the whole set, or 40 and 10 passages of
-it, half of them neighbours. 'foreign' questions are asked of another set's passages; 'server' is the invented small
-server of the tests. `--fit` fits the weights by logistic regression (the title's stays, no public set has titles).
+Run `python benchmarks/hits.py [--fit] [--questions N]`. For each question of a public set the passage that answers it
+is in the collection once and taken out once, its neighbours staying: 'kept' is the share of questions whose passage
+is among the five best and counts as a match, out of those where it is among the five best at all; 'shown' is the
+share of the questions without their passage that still show a match. Collections are the whole set, or 40 and 10
+passages of it, half of them neighbours. 'foreign' questions are asked of another set's passages; 'server' is the
+invented small server of the tests. `--fit` fits the weights by logistic regression (the title's stays, no public set
+has titles).
 """
 
 import argparse
