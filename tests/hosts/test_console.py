@@ -162,8 +162,8 @@ def test_a_pipe_gets_one_answer_a_line_in_order(tmp_path: Path) -> None:
     answers = shown(one).strip().split("\n\n")
     assert [answer.splitlines()[0] for answer in answers] == snapshot(
         [
-            "Claims",
-            "▾ [1] Claims (claims.md)",
+            "claims.md › Claims",
+            "▾ [1] claims.md › Claims (claims.md)",
             "Nothing is running, so there was nothing to stop.",
             "There are no more pages.",
             "What would you like?",
