@@ -33,14 +33,14 @@ def write_until_killed(world: Path, round_: int, acknowledge: int) -> None:
     time.sleep(60)
 
 
-def acknowledged(reader: int) -> dict[int, int]:
+def acknowledged(first: bytes, reader: int) -> dict[int, int]:
     """The last number of each thread that the dead process acknowledged."""
     last: dict[int, int] = {}
-    with os.fdopen(reader, "r") as lines:
-        for line in lines:
-            if line.endswith("\n"):
-                thread, number = line.split()
-                last[int(thread)] = int(number)
+    with os.fdopen(reader, "rb") as rest:
+        *lines, _ = (first + rest.read()).split(b"\n")
+    for line in lines:
+        thread, number = line.split()
+        last[int(thread)] = int(number)
     return last
 
 
@@ -52,10 +52,11 @@ def one_round(world: Path, round_: int, chance: random.Random) -> dict[str, int]
         os.close(reader)
         write_until_killed(world, round_, writer)
     os.close(writer)
-    time.sleep(0.02 + chance.random() * 0.12)
+    first = os.read(reader, 1 << 16)
+    time.sleep(chance.random() * 0.12)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    last = acknowledged(reader)
+    last = acknowledged(first, reader)
     path = world / "system" / "database" / "shared.dat"
     tmp = tmp_of(path).exists()
     databases = Databases.open(world, write=True)

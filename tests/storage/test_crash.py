@@ -23,7 +23,7 @@ def test_kill_in_the_middle_of_writes(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     total = json.loads(ran.stdout)
     assert total["lost"] == 0
-    assert total["acks"] > ROUNDS
+    assert total["acks"] >= ROUNDS
 
 
 @pytest.mark.powercut
@@ -40,5 +40,5 @@ def test_power_cut(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     total = json.loads(ran.stdout)
     assert total["cuts"] == CUTS
-    assert total["acks"] > CUTS
+    assert total["acks"] >= CUTS
     assert total["lost"] == 0
