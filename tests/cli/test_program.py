@@ -1,6 +1,7 @@
 """The program as a whole: help in two languages, usage mistakes, pipes, signals, and never a traceback."""
 
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from machine import Commands
 
 from mcsystem.cli import asking
 from mcsystem.cli.localized import localized
+from mcsystem.cli.logs import WorldLog
 from mcsystem.cli.program import program
-from mcsystem.cli.shell import environment_language
+from mcsystem.cli.shell import Shell, environment_language
 from mcsystem.resources import Texts, packaged_texts
 
 ROOT = Path(__file__).parent.parent.parent
@@ -129,6 +131,26 @@ def test_a_bug_of_ours_is_one_sentence_and_a_log(lighthouse: Commands, monkeypat
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("Something went wrong inside System.")
     assert "Traceback" not in done.err
+
+
+def test_the_log_lies_in_the_world_and_in_no_other_place(
+    lighthouse: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The traceback goes to the world's log, with --debug to standard error; no world is made for it; it is bounded."""
+    shell = Shell({"HOME": str(lighthouse.folder)}, lighthouse.folder, Texts.packaged(), world=lighthouse.world)
+    log, path = WorldLog(shell), lighthouse.world / "system" / "logs" / "mcsystem.log"
+    record = logging.LogRecord("x", logging.ERROR, __file__, 1, "went wrong", None, None)
+    log.emit(record)
+    assert path.read_text(encoding="utf-8").endswith("ERROR x: went wrong\n")
+    path.write_text("x" * 1_000_001)
+    log.emit(record)
+    assert path.stat().st_size < 100
+    shell.debug = True
+    log.emit(record)
+    assert "went wrong" in capsys.readouterr().err
+    shell.debug, shell.world = False, lighthouse.folder / "nowhere"
+    log.emit(record)
+    assert not shell.world.exists()
 
 
 def test_the_real_program_works_from_a_pipe(mcsystem: Commands) -> None:
