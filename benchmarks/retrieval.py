@@ -214,9 +214,7 @@ def speed(language: str, count: int, *, judged: bool, every_word: bool) -> bool:
 def _speed(language: str, count: int, *, judged: bool, note: str) -> bool:
     passages = synthetic(language, count)
     analysed, spent = cpu(lambda: [analyse("", passage) for passage in passages[:2_000]])
-    print(
-        f"\n{count} passages, {language}, {note}; analysing costs {1e3 * spent / 2:.0f} ms per 1,000 passages (apart, for all)"
-    )
+    print(f"\n{count} passages, {language}, {note}; analysing costs {1e3 * spent / 2:.0f} ms per 1,000 passages, apart")
     analysed = [analyse("", passage) for passage in passages]
     words = [plain_tokens(passage) for passage in passages]
     questions = [question.text for question in load("xquad", language).questions[:300]]

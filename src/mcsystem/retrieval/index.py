@@ -28,10 +28,12 @@ class Selection:
     Attributes:
         index: the index it was made for.
         lists: posting lists of the allowed passages alone.
+        spellings: the words to mend typing slips with; those of no allowed passage are passed over when asked for.
     """
 
     index: "LexicalIndex"
     lists: Lists
+    spellings: Spellings
 
     def __len__(self) -> int:
         return self.lists.size
@@ -94,7 +96,11 @@ class LexicalIndex:
         """
         members = np.unique(np.asarray(ids, np.int64))
         members = members[(members >= 0) & (members < len(self))]
-        return Selection(self, select(self._lists, self._rows, members))
+        lists = select(self._lists, self._rows, members)
+        spellings = self._spellings
+        if isinstance(lists, FlatLists) and lists.terms is not None:  # copied out: so are its words
+            spellings = spellings.within(lists.terms)
+        return Selection(self, lists, spellings)
 
     def search(self, query: str, *, limit: int, allowed: Selection | None = None) -> list[Hit]:
         """The best passages for a question, best first, equal scores by id; only those with a word in common.
@@ -110,9 +116,10 @@ class LexicalIndex:
         if allowed is not None and allowed.index is not self:
             raise ValueError("the selection belongs to another index")
         lists: Lists = self._lists if allowed is None else allowed.lists
+        spellings = self._spellings if allowed is None else allowed.spellings
         if limit < 1 or lists.size == 0:
             return []
-        asked = look_up(read_question(query), lists, self._vocabulary, self._spellings)
+        asked = look_up(read_question(query), lists, self._vocabulary, spellings)
         documents, scores = best(asked.weighted, lists.span, limit)
         scale = Scale.of(asked.sought)
         hits: list[Hit] = []

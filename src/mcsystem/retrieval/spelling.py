@@ -50,7 +50,9 @@ class Spellings:
     """All words of an index as written, ordered by length and first letter.
 
     Attributes:
-        words: the words.
+        words: all words of the index.
+        rows: by feature id, which of the words it is, or -1.
+        places: which word each row stands for.
         terms: the feature ids that say where they occur.
         letters: one row of letters a word, zeros behind its end.
         signatures: which letters a word contains, one bit each, letters 64 apart sharing one.
@@ -58,6 +60,8 @@ class Spellings:
     """
 
     words: Sequence[str]
+    rows: Lengths
+    places: Lengths
     terms: NDArray[np.int64]
     letters: Letters
     signatures: NDArray[np.uint64]
@@ -87,8 +91,21 @@ class Spellings:
             letters[part] = _letters(ordered[part])
             signatures[part] = _signatures(letters[part])
             pause()
-        places = np.repeat(np.array(keys, np.int64), [len(groups[key][0]) for key in keys])
-        return cls(ordered, numbers, letters, signatures, places)
+        owners = np.repeat(np.array(keys, np.int64), [len(groups[key][0]) for key in keys])
+        rows = np.full(len(features), -1, np.int64)
+        rows[numbers] = np.arange(len(ordered))
+        return cls(ordered, rows, rows[numbers], numbers, letters, signatures, owners)
+
+    def within(self, terms: NDArray[np.int32]) -> "Spellings":
+        """The words that some features stand for, such as those of an allow-list.
+
+        Args:
+            terms: feature ids.
+        """
+        rows = self.rows[terms]
+        kept = np.sort(rows[rows >= 0])
+        places, letters, signatures = self.places[kept], self.letters[kept], self.signatures[kept]
+        return Spellings(self.words, self.rows, places, self.terms[kept], letters, signatures, self.groups[kept])
 
     def near(self, word: str, slips: int) -> list[Correction]:
         """Words at exactly one slip, or within two; none for short words, numbers and other scripts.
@@ -119,7 +136,7 @@ class Spellings:
         return [self._correction(word, row, slips) for row in close.tolist()]
 
     def _correction(self, typed: str, row: int, slips: int) -> Correction:
-        word = self.words[row]
+        word = self.words[self.places.item(row)]
         credit = _CREDIT[slips]
         if word[0] != typed[0]:
             credit *= _OTHER_START
