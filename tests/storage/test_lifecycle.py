@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from mcsystem.errors import AssistantError, ErrorCode
-from mcsystem.storage import Databases, Table, atomic
+from mcsystem.storage import Codec, Databases, Table, Tree, atomic
 from mcsystem.storage.container import read_tree
 
 ANNA, BEN = UUID(int=1), UUID(int=2)
@@ -88,6 +88,35 @@ def test_delete_waits_for_the_write_that_runs(
     deleting.join(0.1)
     assert deleting.is_alive()
     databases.shared()
+    go_on.set()
+    putting.join(10)
+    deleting.join(10)
+    assert not file_of(world, ANNA).exists()
+
+
+def test_delete_waits_for_a_put_that_has_not_come_to_its_write(databases: Databases, world: Path) -> None:
+    """A put that still encodes its value when a delete begins does not bring the file back either."""
+    entered, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        structure = "slow"
+        frozen = True
+
+        def encode(self, value: str) -> Tree:
+            entered.set()
+            assert go_on.wait(10)
+            return value
+
+        def decode(self, tree: Tree) -> str:
+            return str(tree)
+
+    codec: Codec[str] = Slow()
+    putting = threading.Thread(target=databases.player(ANNA).put, args=(Table("example:slow", codec), "a", "b"))
+    putting.start()
+    assert entered.wait(10)
+    deleting = threading.Thread(target=databases.delete_player, args=(ANNA,))
+    deleting.start()
+    deleting.join(0.1)
     go_on.set()
     putting.join(10)
     deleting.join(10)
@@ -183,7 +212,7 @@ SECOND = """
 import sys
 from pathlib import Path
 from mcsystem.errors import AssistantError
-from mcsystem.storage import Databases
+from mcsystem.storage import Codec, Databases, Table, Tree, atomic
 
 try:
     Databases.open(Path(sys.argv[1]), write=True)
