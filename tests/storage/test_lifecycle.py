@@ -212,7 +212,7 @@ SECOND = """
 import sys
 from pathlib import Path
 from mcsystem.errors import AssistantError
-from mcsystem.storage import Codec, Databases, Table, Tree, atomic
+from mcsystem.storage import Databases
 
 try:
     Databases.open(Path(sys.argv[1]), write=True)
