@@ -341,3 +341,10 @@ def test_compression_levels() -> None:
     raw = b"\x0a\0\0" + write_value({"a": "b" * 1000}).data[1:]
     for level in range(10):
         assert read_tree(gzip.compress(raw, level)) == {"a": "b" * 1000}
+
+
+@pytest.mark.parametrize(("data", "reason"), [(b"", "truncated"), (b"\x01\0\0", "trailing"), (b"\x03\0", "truncated")])
+def test_one_value(data: bytes, reason: str) -> None:
+    """A row is exactly one value: nothing is missing and nothing is behind it."""
+    with pytest.raises(AssistantError, match=reason):
+        read_value(data)
