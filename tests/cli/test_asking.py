@@ -76,6 +76,21 @@ def test_errors_are_one_sentence_in_the_language_asked_for(lighthouse: Commands)
     assert "没有世界文件夹" in lighthouse("ask", "x", "--world", "nowhere", LANG="zh_CN.UTF-8").err
 
 
+def test_a_file_in_place_of_the_world_is_said(lighthouse: Commands) -> None:
+    """Commands that would make a world do not take a file for one."""
+    (lighthouse.folder / "file").write_text("x")
+    lighthouse.docs(a__md="# A\n\nText.")
+    for command in (("ask", "x"), ("knowledge", "import", "docs", "--lang", "en_us"), ("play",), ("db", "import", "x")):
+        done = lighthouse(*command, "--world", "file")
+        assert (done.code, done.err.count("\n"), "no world folder" in done.err) == (1, 1, True), command
+
+
+def test_a_pipe_gets_whole_lines(lighthouse: Commands) -> None:
+    """What goes into another program is not broken to any width."""
+    lighthouse.learn("long.md", "# Beacon\n\nThe beacon " + "burns and " * 40 + "shines.")
+    assert max(map(len, lighthouse("ask", "what does the beacon do").out.splitlines())) > 200
+
+
 def test_reading_takes_no_lock_and_writes_nothing_into_the_world(lighthouse: Commands) -> None:
     """A question is answered while another process holds the world, and leaves no file in it."""
     held = Databases.open(lighthouse.world, write=True)
@@ -103,8 +118,8 @@ def test_the_audience_is_the_players(lighthouse: Commands) -> None:
 def test_the_demo_world_is_there_when_nothing_else_is_named(mcsystem: Commands) -> None:
     """The first question on a bare machine is answered, in both languages; what was asked for is not mixed."""
     assert mcsystem("ask", "how do I claim land").code == 0
-    assert "land-claims.md" in mcsystem("ask", "怎么圈领地", "--lang", "zh_cn").out
-    assert mcsystem("ask", "怎么圈领地", "--lang", "en_us").code == 3
+    assert "land-claims.md" in mcsystem("ask", "怎么领地", "--lang", "zh_cn").out
+    assert mcsystem("ask", "怎么领地", "--lang", "en_us").code == 3
     assert (mcsystem.folder / ".local/share/mcsystem/demo/world/system/database/shared.dat").is_file()
 
 

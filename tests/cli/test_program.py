@@ -184,6 +184,14 @@ def test_a_reader_that_leaves_is_no_error_of_ours(lighthouse: Commands) -> None:
     assert (done.stdout, done.stderr) == ("{", "")
 
 
+@pytest.mark.parametrize("arguments", [(), ("knowledge",), ("db",), ("config",)])
+def test_nothing_asked_for_shows_what_there_is(mcsystem: Commands, arguments: tuple[str, ...]) -> None:
+    """A group alone prints its help."""
+    done = mcsystem(*arguments)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == mcsystem(*arguments, "--help").out
+
+
 def test_the_version_is_told(mcsystem: Commands) -> None:
     """Name and version on one line."""
     assert re.fullmatch(r"mcsystem \d+\.\d+\.\d+\n", mcsystem("--version").out)

@@ -52,6 +52,9 @@ def run(shell: Shell, arguments: list[str]) -> int:
         return CANCELLED
     except BrokenPipeError:
         raise
+    except click.exceptions.NoArgsIsHelpError as error:  # nothing was asked for: say what there is
+        click.echo(error.ctx.get_help())
+        return 0
     except click.UsageError as error:
         shell.tell(usage_sentence(error, shell.texts, shell.language))
         return MISUSED

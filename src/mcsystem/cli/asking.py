@@ -10,7 +10,7 @@ from mcsystem.cards import Card, Status
 from mcsystem.cli.options import json_option, permission_option, places, player_option
 from mcsystem.cli.shell import Shell
 from mcsystem.engine.notices import error_card
-from mcsystem.errors import AssistantError
+from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.hosts.answering import answer
 from mcsystem.hosts.screen import Screen
 from mcsystem.ids import Request
@@ -63,16 +63,14 @@ def finish(shell: Shell, line: str, player: str | None, permission: int | None, 
         card = _card(shell, line, player, permission, reads=reads)
     except AssistantError as error:
         card = error_card(shell.texts, shell.language, error)
-        if card.status is Status.ERROR:
-            shell.tell(shell.texts.error(shell.language, error))
-            if shell.json:
-                shell.data(script(card))
-            raise click.exceptions.Exit(EXIT[card.status]) from error
     except KeyboardInterrupt:
-        card = Card("", status=Status.CANCELLED, code="ENGINE_CANCELLED")
+        card = Card("", status=Status.CANCELLED, code=ErrorCode.ENGINE_CANCELLED.value)
+    failed = card.status in {Status.ERROR, Status.BUSY}
+    if failed:
+        shell.tell(card.text)
     if shell.json:
         shell.data(script(card))
-    else:
+    elif not failed:
         show(shell, card, full=full)
     raise click.exceptions.Exit(EXIT[card.status])
 
@@ -88,8 +86,7 @@ def _card(shell: Shell, line: str, player: str | None, permission: int | None, *
 
 
 def show(shell: Shell, card: Card, *, full: bool) -> None:
-    """The card for people: errors on standard error, everything else on standard output."""
-    stream = sys.stderr if card.status in {Status.ERROR, Status.BUSY} else sys.stdout
-    screen = Screen.of(stream)
+    """The card for people."""
+    screen = Screen.of(sys.stdout)
     opened = frozenset(block_numbers(card)) if full else frozenset[int]()
-    screen.show(card_rows(card, View(shell.texts, shell.language, screen.width, opened)))
+    screen.show(card_rows(card, View(shell.texts, shell.language, screen.width, opened, screen.terminal)))

@@ -35,7 +35,7 @@ def backup_command(shell: Shell, file: Path) -> None:
 @click.pass_obj
 def restore_command(shell: Shell, file: Path, *, force: bool) -> None:
     """A backup in place of what a world has."""
-    place = shell.place
+    place = shell.writable()
     if not force and _belongings(place).has_data:
         raise Missing(shell.tr("cli.restore.data", world=place.world))
     source = shell.folder / file.expanduser()

@@ -183,7 +183,7 @@ def export_command(shell: Shell, file: Path, player: str | None) -> None:
 @click.pass_obj
 def import_command(shell: Shell, file: Path, player: str | None) -> None:
     """Replace the tables that an exported document names; others stay."""
-    place = shell.place
+    place = shell.writable()
     order = ImportDatabase(str((shell.folder / file.expanduser()).absolute()), player_uuid(shell, player))
 
     counts = fulfil(place.world, order, Count).counts

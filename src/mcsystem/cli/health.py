@@ -20,7 +20,7 @@ from mcsystem.errors import AssistantError
 from mcsystem.hosts.control_client import connect
 from mcsystem.hosts.places import Place
 from mcsystem.hosts.screen import Screen
-from mcsystem.render.rows import Row, RowStyle, Span, wrap
+from mcsystem.render.rows import Row, RowStyle, Span
 from mcsystem.render.safe import safe_text
 from mcsystem.settings import Policy
 from mcsystem.storage import Databases
@@ -99,7 +99,7 @@ def _show(shell: Shell, checks: list[Check]) -> None:
             rows.append(Row((Span(f"→ {fix}", "accent"),), indent=4, hang=6))
     counts = {f"{level.value}s": sum(check.level is level for check in checks) for level in Level}
     rows.append(Row((Span(shell.tr("doctor.summary", **counts), STYLES[worst(checks)]),)))
-    screen.show(piece for row in rows for piece in (wrap(row, screen.width) if screen.colour else [row]))
+    screen.show(screen.fit(rows))
 
 
 @click.group("config", cls=Group, help="cli.config", short_help="cli.config.short")

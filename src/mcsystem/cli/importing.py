@@ -38,7 +38,7 @@ def import_command(shell: Shell, folder: Path, player: str | None, *, watch: boo
     if not shell.asked:
         raise click.UsageError(shell.tr("cli.knowledge.import.language"))
     language = check_language(shell.asked)
-    place = shell.place
+    place = shell.writable()
     if place.demo:
         shell.existing()
     owner = None if player is None else shell.player(player, place).uuid

@@ -25,13 +25,16 @@ OWNER: Final = 4
 @click.pass_obj
 def play_command(shell: Shell, player: str | None, permission: int | None, *, demo: bool) -> None:
     """Talk to the assistant of one world, here in this terminal."""
-    place = shell.place
+    place = shell.writable()
     who = shell.player(player, place, permission=permission)
     if permission is None and player is None:
         who = replace(who, permission=OWNER)
     new = not place.world.exists()
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    screen = Screen(None, colour=Screen.of(sys.stdout).colour)
+    shown = Screen.of(sys.stdout)
+    screen = Screen(
+        None, colour=shown.colour, terminal=shown.terminal
+    )  # standard output is another one while a prompt is up
     console = Console(screen, who, shell.texts, follow=not shell.asked)
     wait_until_free(place.world)
     seat = Seat(console, terminal=terminal, fill=demo or place.demo or new, read=read_line)

@@ -71,6 +71,16 @@ class Shell:
         """The world and its config."""
         return find_place(self.world, self.config, environ=self.environ, folder=self.folder)
 
+    def writable(self) -> Place:
+        """The world, which may still have to be made.
+
+        Errors: WORLD_NOT_FOUND when something else than a folder is there.
+        """
+        place = self.place
+        if place.world.exists() and not place.world.is_dir():
+            raise AssistantError(ErrorCode.WORLD_NOT_FOUND, path=str(place.world))
+        return place
+
     def existing(self) -> Place:
         """The world, which must be there; the demo world is made when nobody named another one.
 

@@ -17,6 +17,8 @@ LOCK: Final = Path("system", "database", ".lock")
 DATABASE: Final = Path("system", "database")
 MEGABYTE: Final = 1_000_000
 DISK_ERROR: Final = 64 * MEGABYTE  # less than the largest file a write needs beside the old one
+# What `files` says of a file already.
+TOLD: Final = frozenset({ErrorCode.STORAGE_CORRUPT, ErrorCode.STORAGE_NEWER_FORMAT, ErrorCode.STORAGE_READ_FAILED})
 DISK_WARNING: Final = 1_000 * MEGABYTE
 
 

@@ -13,7 +13,7 @@ from mcsystem.engine.run import CommandHelp
 from mcsystem.hosts.greeting import local_help
 from mcsystem.hosts.screen import Screen
 from mcsystem.ids import Player, Request
-from mcsystem.render.rows import Row, Span, View, block_numbers, block_rows, card_rows, wrap
+from mcsystem.render.rows import Row, Span, View, block_numbers, block_rows, card_rows
 from mcsystem.resources import CHINESE, FALLBACK, Texts
 
 OPEN: Final = ("/open", "/展开")
@@ -67,7 +67,7 @@ class Console:
         if card.trace or card.sources:
             self._card, self._opened = card, set()
         after, self._after = (self._after, ()) if card.trace else ((), self._after)
-        self.screen.show([*card_rows(card, self._view(player.language)), *self._wrapped(after), Row(())])
+        self.screen.show([*card_rows(card, self._view(player.language)), *self.screen.fit(after), Row(())])
         self.shown.set()
 
     # ---- what the console knows by itself --------------------------------------------------------------------
@@ -102,7 +102,7 @@ class Console:
     def say(self, text: str, style: str = "plain") -> None:
         """A line of the console's own."""
         row = Row((Span(text, "muted" if style == "muted" else "plain"),))
-        self.screen.show([*wrap(row, self.screen.width), Row(())])
+        self.screen.show([*self.screen.fit([row]), Row(())])
 
     def request(self, line: str, base: str) -> Request:
         """The request that a line makes."""
@@ -112,11 +112,9 @@ class Console:
             self._after = tuple(local_help(self.texts, self.player.language))
         return Request(self.player, line)
 
-    def _wrapped(self, rows: tuple[Row, ...]) -> list[Row]:
-        return [piece for row in rows for piece in wrap(row, self.screen.width)]
-
     def _view(self, language: str) -> View:
-        return View(self.texts, language, self.screen.width, frozenset(self._opened))
+        screen = self.screen
+        return View(self.texts, language, screen.width, frozenset(self._opened), screen.terminal)
 
 
 async def exchange(console: Console, assistant: Assistant, request: Request) -> None:

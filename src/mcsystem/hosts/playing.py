@@ -15,7 +15,7 @@ from mcsystem.hosts.demo_world import fill_demo, is_demo
 from mcsystem.hosts.greeting import greeting
 from mcsystem.hosts.prompt import interact
 from mcsystem.knowledge import KNOWLEDGE
-from mcsystem.render.rows import Row, wrap
+from mcsystem.render.rows import Row
 
 LINE_LIMIT = 200_000  # characters of one line that are looked at; the assistant refuses far shorter ones
 
@@ -67,7 +67,7 @@ def _prepare(assistant: Assistant, *, fill: bool) -> tuple[bool, tuple[str, ...]
 def _greet(console: Console, world: str, *, demo: bool, languages: tuple[str, ...]) -> None:
     player = console.player
     rows = greeting(console.texts, player.language, player=player.name, world=world, demo=demo, languages=languages)
-    console.screen.show([*(piece for row in rows for piece in wrap(row, console.screen.width)), Row(())])
+    console.screen.show([*console.screen.fit(rows), Row(())])
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from mcsystem.render.rows import Row, RowStyle, Span
+from mcsystem.render.rows import Row, RowStyle, Span, wrap
 
 WIDEST: Final = 100
 NARROWEST: Final = 24
@@ -37,26 +37,34 @@ class Screen:
     Args:
         stream: text is written here; None is standard output as it stands at that moment.
         colour: whether codes for colour and links are written.
+        terminal: whether rows are broken to the width of a terminal.
         wide: cells of a row where the terminal does not say.
     """
 
-    def __init__(self, stream: TextIO | None = None, *, colour: bool, wide: int = WIDEST) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, *, colour: bool, terminal: bool = False, wide: int = WIDEST
+    ) -> None:
         self._stream = stream
         self.colour = colour
+        self.terminal = terminal or colour
         self._wide = wide
 
     @classmethod
     def of(cls, stream: TextIO) -> "Screen":
         """A screen with colour where `stream` is a terminal that wants it."""
         wanted = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        return cls(stream, colour=wanted)
+        return cls(stream, colour=wanted, terminal=stream.isatty())
 
     @property
     def width(self) -> int:
         """Cells of a row now."""
-        if not self.colour:
+        if not self.terminal:
             return self._wide
         return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((self._wide, 24)).columns - 1))
+
+    def fit(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows broken to the width, on a terminal."""
+        return [piece for row in rows for piece in (wrap(row, self.width) if self.terminal else [row])]
 
     def show(self, rows: Iterable[Row]) -> None:
         """Write the rows."""

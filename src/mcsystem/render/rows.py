@@ -51,18 +51,20 @@ class View:
         language: the reader's.
         width: cells of a row.
         opened: numbers of the blocks that are open.
+        wrapped: whether rows are broken to the width; what goes to a pipe is not.
     """
 
     texts: Texts
     language: str
     width: int = 100
     opened: Collection[int] = ()
+    wrapped: bool = True
 
 
 def card_rows(card: Card, view: View) -> list[Row]:
     """The whole card, broken to the view's width."""
     whole = [*_head(card), *_body(card, view), *_sources(card, view), *_badge(card, view)]
-    return [piece for row in whole for piece in wrap(row, view.width)]
+    return [piece for row in whole for piece in _fitted(row, view)]
 
 
 def blocks(card: Card) -> tuple[Source | Details, ...]:
@@ -89,6 +91,10 @@ def wrap(row: Row, width: int) -> list[Row]:
         Row(tuple(_cut(row.spans, start, end)), row.indent if at == 0 else max(row.indent, row.hang))
         for at, (start, end) in enumerate(lines)
     ]
+
+
+def _fitted(row: Row, view: View) -> list[Row]:
+    return wrap(row, view.width) if view.wrapped else [row]
 
 
 def shown_title(title: str) -> str:
@@ -199,4 +205,4 @@ def block_rows(card: Card, number: int, view: View) -> list[Row]:
         rows = _node(found, card, view, {id(button): at for at, button in enumerate(card.buttons, 1)})
     else:
         return []
-    return [piece for row in rows for piece in wrap(row, view.width)]
+    return [piece for row in rows for piece in _fitted(row, view)]
