@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcsystem.knowledge_import.decoding import SLICE, clean, decode
@@ -94,6 +94,9 @@ def test_any_bytes_are_text_or_trouble(data: bytes) -> None:
 
 
 @given(st.text(st.sampled_from("\r\nab\u202e\x85"), max_size=12), st.integers(-6, 6))
+@example("\r\n", 2)
+@example("\r\r\na", 2)
+@example("\r", 2)
 def test_slices_do_not_show(text: str, shift: int) -> None:
     """A long text is cleaned in slices with the same result as in one piece."""
     long = "x" * (SLICE + shift - 3) + text

@@ -15,7 +15,7 @@ from mcsystem.resources import Texts
 from mcsystem.storage import Database
 
 SOAK = bool(os.environ.get("MCSYSTEM_SOAK"))
-MEGABYTES = 50 if SOAK else 5
+MEGABYTES = 50 if SOAK else 3
 GREATEST_RSS = 900 if SOAK else 250  # MB of the whole process; measured 390 and 130
 
 # Runs in a process of its own, so that its greatest memory is that of the import and the search alone.
@@ -64,7 +64,7 @@ def fill(folder: Path, megabytes: int) -> int:
 @pytest.mark.timeout(900 if SOAK else 120)
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units elsewhere")
 def test_a_large_folder_goes_in_within_bounded_memory(tmp_path: Path) -> None:
-    """A folder of 50 MB (5 without MCSYSTEM_SOAK) goes in and is searched in less than 900 MB (250)."""
+    """A folder of 50 MB (3 without MCSYSTEM_SOAK) goes in and is searched in less than 900 MB (250)."""
     count = fill(tmp_path / "docs", MEGABYTES)
     asked = f"quokka{count // 2}q"
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "world"), str(tmp_path / "docs"), asked]

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -108,26 +108,60 @@ def import_folder(
     Errors: LANGUAGE_UNKNOWN, KNOWLEDGE_FOLDER_INVALID; STORAGE_TOO_LARGE with the limit, before anything is written;
     other STORAGE_*.
     """
-    setting, root = Setting(check_language(language), ""), resolve_folder(folder)
-    name = collection_of(root) if collection is None else collection
-    if not COLLECTION.fullmatch(name):
-        raise AssistantError(ErrorCode.KNOWLEDGE_FOLDER_INVALID, folder=shown_path(name), reason="collection")
-    setting = Setting(setting.language, name)
-    there = frozenset(key for key in database.keys(KNOWLEDGE.table) if split_key(key).collection == name)
+    language, root = check_language(language), resolve_folder(folder)
+    name = _checked(collection_of(root) if collection is None else collection)
     listing = list_files(root)
-    difference = _Difference(there, kept=listing.kept)
+    report = ImportReport(shown_path(str(root)), name, language, len(listing.files), listing.ignored)
     problems = [*listing.problems]
-    report = ImportReport(shown_path(str(root)), name, setting.language, ignored=listing.ignored)
+    difference = _difference(database, listing, Setting(language, name), problems, progress=progress, stop=stop)
+    problems.sort(key=lambda problem: (problem.file, problem.line or 0))
+    if difference is None:
+        return replace(report, problems=tuple(problems), stopped=True)
+    _write(database, difference, name, ImportedFolder(sound(str(root)), language) if remember else None)
+    return _done(report, difference, problems)
+
+
+def _checked(collection: str) -> str:
+    if not COLLECTION.fullmatch(collection):
+        raise AssistantError(ErrorCode.KNOWLEDGE_FOLDER_INVALID, folder=shown_path(collection), reason="collection")
+    return collection
+
+
+def _done(report: ImportReport, difference: _Difference, problems: list[FileProblem]) -> ImportReport:
+    changed = sum(key in difference.there for key in difference.rows)
+    return replace(
+        report,
+        added=len(difference.rows) - changed,
+        changed=changed,
+        removed=len(difference.gone),
+        unchanged=difference.unchanged,
+        passages=difference.passages,
+        problems=tuple(problems),
+    )
+
+
+def _difference(
+    database: Database,
+    listing: Listing,
+    setting: Setting,
+    problems: list[FileProblem],
+    *,
+    progress: Told | None,
+    stop: Stop | None,
+) -> _Difference | None:
+    """Read every file and compare it with what is stored; None when the import was stopped."""
+    keys = database.keys(KNOWLEDGE.table)
+    there = frozenset(key for key in keys if split_key(key).collection == setting.collection)
+    difference = _Difference(there, kept=listing.kept)
     for file, reading in _readings(listing, setting, progress):
         if stop is not None and stop():
-            return _with(report, difference, problems, listing, stopped=True)
+            return None
         problems += reading.problems
         if reading.kept:
             difference.kept.append(file.path)
         for document in reading.documents:
             _compare(database, document, difference)
-    _write(database, difference, name, ImportedFolder(sound(str(root)), setting.language) if remember else None)
-    return _with(report, difference, problems, listing, stopped=False)
+    return difference
 
 
 def _readings(listing: Listing, setting: Setting, progress: Told | None) -> Iterable[tuple[SourceFile, Reading]]:
@@ -168,26 +202,6 @@ def _write(database: Database, difference: _Difference, collection: str, folder:
         changes.append(Put(IMPORTS, collection, folder))
     if changes:
         database.commit(changes)
-
-
-def _with(
-    report: ImportReport, difference: _Difference, problems: list[FileProblem], listing: Listing, *, stopped: bool
-) -> ImportReport:
-    changed = sum(key in difference.there for key in difference.rows)
-    return ImportReport(
-        folder=report.folder,
-        collection=report.collection,
-        language=report.language,
-        files=len(listing.files),
-        ignored=report.ignored,
-        added=0 if stopped else len(difference.rows) - changed,
-        changed=0 if stopped else changed,
-        removed=0 if stopped else len(difference.gone),
-        unchanged=0 if stopped else difference.unchanged,
-        passages=0 if stopped else difference.passages,
-        problems=tuple(sorted(problems, key=lambda problem: (problem.file, problem.line or 0))),
-        stopped=stopped,
-    )
 
 
 def imported_folders(database: Database) -> dict[str, ImportedFolder]:
