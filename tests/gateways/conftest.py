@@ -16,12 +16,12 @@ from mcsystem.storage import Databases
 
 
 @pytest.fixture
-def serve() -> Generator[Callable[[Handler], HostileServer]]:
+def serve() -> Generator[Callable[..., HostileServer]]:
     """Starts servers on loopback that behave as the given function does; stops them at the end."""
     servers: list[HostileServer] = []
 
-    def start(handler: Handler) -> HostileServer:
-        servers.append(HostileServer(handler))
+    def start(handler: Handler, *, reads: bool = True) -> HostileServer:
+        servers.append(HostileServer(handler, reads))
         return servers[-1]
 
     yield start

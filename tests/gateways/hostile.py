@@ -60,6 +60,7 @@ class HostileServer:
 
     Attributes:
         handler: what to do then.
+        reads: False hands the connection over untouched.
         accepted: connections that were made.
         requests: whole requests that arrived.
         arrived: set when the first one did.
@@ -68,6 +69,7 @@ class HostileServer:
     """
 
     handler: Handler
+    reads: bool = True
     accepted: int = 0
     requests: list[Received] = field(default_factory=list[Received])
     arrived: threading.Event = field(default_factory=threading.Event)
@@ -111,7 +113,7 @@ class HostileServer:
 
     def _serve(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
-            received = receive(connection)
+            received = receive(connection) if self.reads else Received("", {}, b"")
             if received is not None:
                 self.requests.append(received)
                 self.arrived.set()

@@ -269,6 +269,13 @@ def test_a_configured_proxy_gets_a_tunnel_and_no_key(serve: Serve, bench: Bench)
     assert KEY not in repr(proxy.requests)
 
 
+def test_a_model_on_this_machine_is_never_asked_through_the_proxy(serve: Serve, bench: Bench) -> None:
+    """The configured proxy is for services elsewhere: it would read a plain request, key and all."""
+    proxy, server = serve(good), serve(good)
+    assert bench.ask(server.url, proxy=f"http://127.0.0.1:{proxy.port}").value is not None
+    assert (proxy.accepted, server.accepted) == (0, 1)
+
+
 def test_response_wire_helper_is_honest() -> None:
     """The fixture itself says the length it means, so that the lies above are the only ones."""
     assert response(b"abc").endswith(b"Content-Length: 3\r\n\r\nabc")

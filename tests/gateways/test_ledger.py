@@ -310,6 +310,7 @@ def test_a_bug_below_fails_every_waiting_caller(world: World, monkeypatch: pytes
     """An exception that is no error of ours never passes for a written row."""
 
     def bug(*_: Any, **__: Any) -> int:
+        time.sleep(0.02)  # so that others wait and are written, or not, together
         raise RuntimeError("bug")
 
     def one(_: int) -> str:

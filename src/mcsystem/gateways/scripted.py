@@ -43,7 +43,7 @@ class ScriptedModel:
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     service: str = "scripted"
     model: str = "scripted"
-    _left: list[Answer] | None = None
+    _left: list[Answer] | None = field(default=None, init=False)
 
     def connect(self) -> "ScriptedModel":
         """See `Provider.connect`.

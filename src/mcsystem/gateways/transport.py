@@ -18,6 +18,7 @@ from mcsystem.gateways.secret import Secret
 
 CONNECT_SECONDS: Final = 10.0
 SENDING: Final = "send_request_headers.started"
+CONNECTED: Final = "connect_tcp.complete"
 AGENT: Final = "mcsystem"
 OK: Final = 200
 LATE_IMPORTS: Final = ("httpcore2._backends.anyio", "anyio._backends._asyncio")
@@ -130,6 +131,8 @@ class HttpTransport:
             kind, reason = Broken.TIMEOUT, type(error).__name__
         except (httpx2.RequestError, httpx2.StreamError, OSError) as error:
             kind, reason = Broken.INTERRUPTED, type(error).__name__
+        finally:
+            await trace.close()
         # A value, not an exception: the library's exceptions hold the request and with it the key.
         return HttpFailure(kind, trace.sent, reason)
 
@@ -161,17 +164,27 @@ def _prepare() -> ssl.SSLContext:
 
 
 class _Trace:
-    """Learns from the HTTP library when the first byte of a request leaves."""
+    """Learns from the HTTP library what it connected, and when the first byte of a request leaves."""
 
     def __init__(self, sending: Callable[[], None]) -> None:
         self.sent = False
         self._sending = sending
+        self._streams: list[object] = []
 
     async def __call__(self, event: str, info: Mapping[str, object]) -> None:
         tunnel = getattr(info.get("request"), "method", b"") == b"CONNECT"  # asked of a proxy; holds nothing of ours
         if event.endswith(SENDING) and not tunnel and not self.sent:
             self.sent = True
             self._sending()
+        if event.endswith(CONNECTED):
+            self._streams.append(info.get("return_value"))
+
+    async def close(self) -> None:
+        """Close what is still open: the library forgets a connection that is broken off in its TLS handshake."""
+        for stream in self._streams:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
 
 
 def make_request(exchange: Exchange, trace: object, seconds: float) -> httpx2.Request:
