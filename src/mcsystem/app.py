@@ -120,7 +120,7 @@ async def _assemble(plan: Plan, host: Host, databases: Databases, config: Config
         knowledge=knowledge,
         gateway=gateway,
         workers=workers,
-        players=Players(databases),
+        players=Players(databases, knowledge),
         traces=traces,
         admin=Admin(config, databases, knowledge, traces),
         exports=registry.exports,

@@ -9,7 +9,7 @@ import pytest
 
 from mcsystem.cards import Card, Status
 from mcsystem.errors import AssistantError, ErrorCode
-from mcsystem.ids import AnsweredBy, Origin, offline_uuid
+from mcsystem.ids import AnsweredBy, Origin, Proof, offline_uuid
 from mcsystem.knowledge import KNOWLEDGE, Audience, Document
 from mcsystem.storage import Databases, Table
 from mcsystem.testing import Play, ScriptedModel
@@ -272,7 +272,9 @@ def test_audience_is_checked_before_ranking(play: Play) -> None:
         "staff.md", "# Staff\n\nThe vanish command is /v and the panel password rotates on Monday.\n", audience="2"
     )
     assert play.say("/question when does the panel password rotate").status is Status.NOTHING
-    play.permission = 2
+    play.permission, play.proof = 2, Proof.CLAIMED
+    assert play.say("/question when does the panel password rotate").status is Status.NOTHING
+    play.proof = Proof.PROVEN
     assert documents(play.say("/question when does the panel password rotate")) == ["staff.md"]
 
 

@@ -45,8 +45,9 @@ class ToolContext:
 
     @property
     def viewer(self) -> Viewer:
-        """The player as the audience of documents is checked against."""
-        return Viewer(self.player.uuid, self.player.name, self.player.permission)
+        """The player as the audience of documents is checked against; a level that nobody proved counts for nothing."""
+        level = self.player.permission if self.proof is Proof.PROVEN else 0
+        return Viewer(self.player.uuid, self.player.name, level)
 
     @property
     def admin(self) -> Admin:

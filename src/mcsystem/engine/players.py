@@ -11,6 +11,7 @@ from uuid import UUID
 from mcsystem.cards import Card
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.ids import Player
+from mcsystem.knowledge import Knowledge
 from mcsystem.storage import Databases, Table
 
 LOG: Final = logging.getLogger(__name__)
@@ -60,8 +61,9 @@ class PlayerState:
 class Players:
     """All players seen since the start."""
 
-    def __init__(self, databases: Databases) -> None:
+    def __init__(self, databases: Databases, knowledge: Knowledge) -> None:
         self._databases = databases
+        self._knowledge = knowledge
         self._states: dict[UUID, PlayerState] = {}
         self._hooks: dict[Event, list[Hook]] = {}
         self._lock = threading.RLock()
@@ -114,6 +116,7 @@ class Players:
         """
         with self._lock:
             state.generation += 1
+        self._knowledge.forget(self._databases.player(state.player.uuid))
         self._databases.delete_player(state.player.uuid)
         state.preferences = None
         self._fire(event, state.player.uuid)
@@ -126,6 +129,7 @@ class Players:
         """The player left: drop their state, then run the hooks."""
         with self._lock:
             self._states.pop(uuid, None)
+        self._knowledge.forget(self._databases.player(uuid))
         self._fire("disconnected", uuid)
 
     def _fire(self, event: Event, uuid: UUID) -> None:
