@@ -103,6 +103,7 @@ def test_no_language_falls_back_to_another(play: Play) -> None:
     play.language = "zh_cn"
     card = play.say("/question how do I claim land")
     assert (card.status, card.sources) == (Status.NOTHING, ())
+    assert "en_us" in card.text
 
 
 def test_nothing_found_is_said_and_no_model_is_asked(play: Play) -> None:

@@ -1,5 +1,8 @@
 """Parts of the question module: excerpts that read well, citations that are checked."""
 
+import contextlib
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +71,26 @@ def test_a_mark_without_a_passage_is_refused_in_every_spelling(mark: str) -> Non
     with pytest.raises(AssistantError) as caught:
         check(LocalAnswer(answered=True, claims=[Claim(f"Dig {mark}", [1])]), 3)
     assert caught.value.code is ErrorCode.MODEL_CITATION_INVALID
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 50_000, "[" + " " * 50_000, "![x](" * 20_000, "[1" + " " * 50_000 + "x", "【1," * 20_000, "[" + "9" * 6_000],
+)
+def test_a_hostile_answer_costs_no_time(text: str) -> None:
+    """A megabyte of brackets is read in no time and never raises anything foreign: the loop must not stand still."""
+    began = time.process_time()
+    with contextlib.suppress(AssistantError):
+        check(LocalAnswer(answered=True, claims=[Claim(text, [1])] * 8), 3)
+    assert time.process_time() - began < 0.2
+
+
+def test_a_number_too_long_to_be_one_is_refused() -> None:
+    """`[9999999999]` is a mark without a passage."""
+    for text in ("homes [9999999999]", "homes [" + "9" * 5_000 + "]"):
+        with pytest.raises(AssistantError) as caught:
+            check(LocalAnswer(answered=True, claims=[Claim(text, [1])]), 3)
+        assert caught.value.code is ErrorCode.MODEL_CITATION_INVALID
 
 
 @given(

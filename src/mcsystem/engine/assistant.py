@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
@@ -27,6 +27,7 @@ from mcsystem.settings import Policy
 
 LOG: Final = logging.getLogger(__name__)
 LOOKING_AFTER: Final = 0.15  # seconds; an answer that is quicker needs no "looking..." line
+REFUSALS: Final = 4  # times the queue: how many may be told at once that System is busy
 MARGIN: Final = 5.0  # seconds
 CANCEL: Final = frozenset({"/cancel", "/system cancel", "/取消", "取消"})
 MORE: Final = frozenset({"/more", "/system more", "/更多"})
@@ -56,6 +57,8 @@ class Assistant:
         self._in_flight_limit: Final = limits.queue
         self._in_flight = 0
         self._waiting = threading.BoundedSemaphore(limits.queue)
+        self._refused = threading.BoundedSemaphore(limits.queue * REFUSALS)
+        self._dropped = 0
         self._tasks: Final[set[asyncio.Task[None]]] = set()
         self._loop = asyncio.get_running_loop()
         self._closed = False
@@ -69,15 +72,31 @@ class Assistant:
     def submit(self, request: Request) -> None:
         """Take a request from any thread; its cards come through `host.deliver`. Never blocks.
 
-        What does not fit into the bounded queue is answered with ENGINE_BUSY where even that still can be shown.
+        What does not fit into the bounded queue is told ENGINE_BUSY; that is bounded as well, the rest is dropped and
+        counted in the log.
         """
-        if self._closed or not self._waiting.acquire(blocking=False):
-            LOG.warning("request dropped: %s", ErrorCode.ENGINE_CLOSED if self._closed else ErrorCode.ENGINE_BUSY)
+        if self._closed:
             return
+        if self._waiting.acquire(blocking=False):
+            self._call(self._accept, request, self._waiting)
+        elif self._refused.acquire(blocking=False):
+            self._call(self._refuse, request, self._refused)
+        else:
+            self._dropped += 1
+
+    def _call(self, step: Callable[[Request], None], request: Request, room: threading.BoundedSemaphore) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._accept, request)
+            self._loop.call_soon_threadsafe(step, request)
         except RuntimeError:  # the loop ended between the check and the call
-            self._waiting.release()
+            room.release()
+
+    def _refuse(self, request: Request) -> None:
+        self._refused.release()
+        state = self.services.players.state(request.player)
+        self._spawn_delivery(state, self._error(state, AssistantError(ErrorCode.ENGINE_BUSY)))
+        if self._dropped:
+            LOG.warning("%d requests dropped: %s", self._dropped, ErrorCode.ENGINE_BUSY.value)
+            self._dropped = 0
 
     async def ask(self, request: Request) -> Card:
         """One request and its final card, whole (scripts); cancelling the awaiting task stops the request."""

@@ -9,9 +9,14 @@ from mcsystem.modules.question.material import fold
 
 CLAIM: Final = 600
 CLAIMS: Final = 8
-MARK: Final = re.compile(r"[\[［【]\s*\^?\s*(\d[\d\s,，、;\-–~]*)\s*[\]］】]")
+READ: Final = 4 * CLAIM  # characters of a claim that are looked at; every pattern below is bounded as well
+MARK: Final = re.compile(r"[\[［【]\s{0,3}\^?\s{0,3}(\d[\d\s,，、;\-–~]{0,60})[\]］】]")
+MARK_LEFT: Final = re.compile(r"[\[［【]\s{0,3}\^?\s{0,3}\d")
 NUMBER: Final = re.compile(r"\d+")
-ADDRESS: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|\b(?:https?|ftp|file|data|javascript):\S+", re.IGNORECASE)
+DIGITS: Final = 4
+ADDRESS: Final = re.compile(
+    r"!?\[([^\[\]]{0,200})\]\([^()]{0,500}\)|\b(?:https?|ftp|file|data|javascript):\S+", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,9 @@ def check(answer: LocalAnswer, count: int) -> Checked:
     lines: list[str] = []
     cited: set[int] = set()
     for claim in answer.claims[:CLAIMS]:
-        inline = {int(number) for group in MARK.findall(claim.text) for number in NUMBER.findall(group)[:9]}
-        numbers = sorted({*claim.sources, *inline})
-        text = fold(ADDRESS.sub(r"\1", MARK.sub("", claim.text)), CLAIM)
+        said = claim.text[:READ]
+        numbers = sorted({*claim.sources, *inline(said)})
+        text = fold(ADDRESS.sub(r"\1", MARK.sub("", said)), CLAIM)
         if not text:
             continue
         if not numbers or not all(1 <= number <= count for number in numbers):
@@ -61,3 +66,14 @@ def check(answer: LocalAnswer, count: int) -> Checked:
     if not lines:
         raise AssistantError(ErrorCode.MODEL_INVALID_RESPONSE, reason="an answer without statements")
     return Checked(tuple(lines), frozenset(cited))
+
+
+def inline(text: str) -> set[int]:
+    """The numbers of the marks inside a text, in every kind of bracket.
+
+    Errors: MODEL_CITATION_INVALID for a mark that cannot be read as small numbers.
+    """
+    found = [number for group in MARK.findall(text) for number in NUMBER.findall(group)]
+    if MARK_LEFT.search(MARK.sub("", text)) or any(len(number) > DIGITS for number in found):
+        raise AssistantError(ErrorCode.MODEL_CITATION_INVALID)
+    return {int(number) for number in found}

@@ -52,6 +52,20 @@ def query_local(ctx: ToolContext, args: Question) -> tuple[Passage, ...]:
     return tuple(sorted(passages, key=lambda one: -one.found.score))
 
 
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """The arguments of a look at all shared documents: none."""
+
+
+@tool("database.languages")
+def languages(ctx: ToolContext, args: Everything) -> tuple[str, ...]:  # noqa: ARG001  # a tool's signature
+    """The languages that have shared documents.
+
+    Errors: STORAGE_*.
+    """
+    return tuple(KNOWLEDGE.languages(ctx.shared_db))
+
+
 def sources(passages: Sequence[Passage]) -> tuple[Source, ...]:
     """The passages as numbered sources for a card."""
     return tuple(

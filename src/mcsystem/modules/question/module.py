@@ -20,7 +20,16 @@ from mcsystem.api import (
 )
 from mcsystem.modules.question.answer import LocalAnswer, check
 from mcsystem.modules.question.excerpt import excerpt
-from mcsystem.modules.question.material import GUIDES, Passage, Question, material, query_local, sources
+from mcsystem.modules.question.material import (
+    GUIDES,
+    Everything,
+    Passage,
+    Question,
+    languages,
+    material,
+    query_local,
+    sources,
+)
 
 PROMPT: Final = "answer_local"
 EXCERPT: Final = 320
@@ -36,7 +45,7 @@ async def answer(run: RunContext, question: Question) -> Card:
     """
     passages = await run.call(query_local, question)
     if not passages:
-        return nothing(run)
+        return nothing(run, await run.call(languages, Everything()))
     card = await with_model(run, question, passages)
     await check_again(run, question, passages)
     return card
@@ -87,11 +96,14 @@ def shown(run: RunContext, question: Question, passages: Sequence[Passage], why:
     )
 
 
-def nothing(run: RunContext) -> Card:
-    """The card for a question that nothing here answers."""
+def nothing(run: RunContext, having: Sequence[str]) -> Card:
+    """The card for a question that nothing here answers; `having` are the languages that have any documents."""
+    hint = run.tr("question.nothing.hint")
+    if having and run.language not in having:
+        hint = run.tr("question.nothing.language", language=run.language, languages=", ".join(having))
     return Card(
         "",
-        (Line(run.tr("question.nothing"), "warning"), Line(run.tr("question.nothing.hint"), "muted")),
+        (Line(run.tr("question.nothing"), "warning"), Line(hint, "muted")),
         status=Status.NOTHING,
         answered_by=AnsweredBy.LOCAL,
     )
@@ -132,4 +144,6 @@ def setup(registry: Registry) -> None:
         offer="question.offer",
         direct=False,
     )
-    registry.add(Module("system:question", answer, (query_local,), routing, uses=(GUIDES,), summary="question.summary"))
+    registry.add(
+        Module("system:question", answer, (query_local, languages), routing, uses=(GUIDES,), summary="question.summary")
+    )
