@@ -1,5 +1,6 @@
 """`mcsystem db`, `backup` and `restore`: look inside, check every file, take everything out and bring it back."""
 
+import hashlib
 import json
 import zipfile
 from pathlib import Path
@@ -115,14 +116,17 @@ def test_a_damaged_or_hostile_backup_touches_nothing(lighthouse: Commands, kind:
     """A wrong digest, a name that leads out, a newer format, no zip at all: refused whole."""
     lighthouse("backup", "b.zip")
     good, bad = lighthouse.folder / "b.zip", lighthouse.folder / "bad.zip"
-    entry = {"name": "config/../../evil", "size": 1, "digest": "x"}
+    digest = hashlib.blake2b(b"x", digest_size=32).hexdigest()
+    entry = {"name": "config/../../evil", "size": 1, "digest": digest}
     match kind:
         case "text":
             bad.write_text("hello")
         case "cut":
             bad.write_bytes(good.read_bytes()[:-40])
         case "changed":
-            rewritten(good, bad, {"database/shared.dat": b"other"})
+            with zipfile.ZipFile(good) as archive:
+                content = archive.read("database/shared.dat")
+            rewritten(good, bad, {"database/shared.dat": content[:-1] + bytes([content[-1] ^ 1])})
         case "escaping":
             manifest = json.dumps({"format": 1, "files": [entry]}).encode()
             rewritten(good, bad, {MANIFEST: manifest, "config/../../evil": b"x"})

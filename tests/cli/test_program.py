@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -171,6 +172,42 @@ def test_bytes_that_are_no_text_and_endless_lines_end_nothing(mcsystem: Commands
     assert (done.code, "Traceback" in done.err) == (0, False)
     assert "characters long" in done.out
     assert "/question TEXT" in done.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
+def test_a_waiting_pipe_does_not_hold_up_the_end(mcsystem: Commands) -> None:
+    """SIGTERM while no line comes ends the console at once and in good order."""
+    environ = {"HOME": str(mcsystem.folder), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "mcsystem", "play", "--world", "world"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=mcsystem.folder, env=environ
+    ) as play:
+        assert play.stdin is not None
+        assert play.stdout is not None
+        assert play.stderr is not None
+        play.stdin.write(b"/help\n")
+        play.stdin.flush()
+        assert play.stdout.readline()
+        play.send_signal(signal.SIGTERM)
+        assert play.wait(20) == 130
+        assert play.stderr.read() == b""
+    assert not (mcsystem.world / "system" / "control.json").exists()
+
+
+def test_a_closed_output_ends_the_console(mcsystem: Commands) -> None:
+    """When nobody reads the answers any more, no more lines are taken."""
+    command = f"(echo /help; sleep 1; yes /help | head -200) | '{sys.executable}' -m mcsystem play | head -1"
+    environ = {"HOME": str(mcsystem.folder), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=mcsystem.folder,
+        env=environ,
+        timeout=50,
+    )
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
 def test_a_reader_that_leaves_is_no_error_of_ours(lighthouse: Commands) -> None:

@@ -1,10 +1,13 @@
 """`mcsystem ask` and `mcsystem say`: one request from a script, its card as text or JSON, its status as exit code."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from mcsystem.cards import Card, Status
 from mcsystem.cli.options import json_option, permission_option, places, player_option
@@ -80,9 +83,20 @@ def _card(shell: Shell, line: str, player: str | None, permission: int | None, *
     place = shell.existing()
     who = shell.player(player, place, permission=permission)
     shell.speak(place)
-    card = answer(shell.plan(place, write=not reads), Request(who, line), reads=reads)
+    with _looking(shell):
+        card = answer(shell.plan(place, write=not reads), Request(who, line), reads=reads)
     shell.asked = language
     return card
+
+
+@contextmanager
+def _looking(shell: Shell) -> Generator[None]:
+    """A line on standard error while one waits, on a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True, highlight=False).status(Text(shell.tr("cli.looking"))):
+        yield
 
 
 def show(shell: Shell, card: Card, *, full: bool) -> None:

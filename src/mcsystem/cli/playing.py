@@ -11,7 +11,7 @@ from mcsystem.cli.options import permission_option, places, player_option
 from mcsystem.cli.shell import Shell
 from mcsystem.hosts.console import Console
 from mcsystem.hosts.control_client import wait_until_free
-from mcsystem.hosts.playing import Seat, play, read_line
+from mcsystem.hosts.playing import PipedLines, Seat, play
 from mcsystem.hosts.screen import Screen
 
 OWNER: Final = 4
@@ -37,5 +37,5 @@ def play_command(shell: Shell, player: str | None, permission: int | None, *, de
     )  # standard output is another one while a prompt is up
     console = Console(screen, who, shell.texts, follow=not shell.asked)
     wait_until_free(place.world)
-    seat = Seat(console, terminal=terminal, fill=demo or place.demo or new, read=read_line)
+    seat = Seat(console, terminal=terminal, fill=demo or place.demo or new, read=PipedLines(0).read)
     asyncio.run(play(shell.plan(place, write=True), seat))

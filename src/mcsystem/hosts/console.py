@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -46,6 +47,7 @@ class Console:
         player: who is playing; their language may follow what they type.
         follow: whether the language follows what is typed.
         texts: every sentence; the assistant's once it is there.
+        closed: whether nobody reads the screen any more.
         shown: set when a card was shown.
     """
 
@@ -55,6 +57,7 @@ class Console:
     follow: bool = False
     name: str = "console"
     owner_present: bool = True
+    closed: bool = False
     shown: asyncio.Event = field(default_factory=asyncio.Event)
     _card: Card | None = None
     _opened: set[int] = field(default_factory=set[int])
@@ -67,7 +70,10 @@ class Console:
         if card.trace or card.sources:
             self._card, self._opened = card, set()
         after, self._after = (self._after, ()) if card.trace else ((), self._after)
-        self.screen.show([*card_rows(card, self._view(player.language)), *self.screen.fit(after), Row(())])
+        try:
+            self.screen.show([*card_rows(card, self._view(player.language)), *self.screen.fit(after), Row(())])
+        except OSError:  # whoever read our output has gone
+            self.closed = True
         self.shown.set()
 
     # ---- what the console knows by itself --------------------------------------------------------------------
@@ -128,7 +134,8 @@ async def exchange(console: Console, assistant: Assistant, request: Request) -> 
     if state is not None and state.task is not None:
         await asyncio.wait({state.task})
     with contextlib.suppress(TimeoutError):  # a note of the engine's own comes by a task that we do not know
-        await asyncio.wait_for(console.shown.wait(), NOTE_SECONDS)
+        async with asyncio.timeout(NOTE_SECONDS):
+            await console.shown.wait()
 
 
 async def converse(console: Console, assistant: Assistant, read: Callable[[], str]) -> None:
@@ -140,12 +147,26 @@ async def converse(console: Console, assistant: Assistant, read: Callable[[], st
         read: the next line with its line break, empty at the end; blocks.
     """
     base = console.player.language
-    while line := await asyncio.to_thread(read):
+    while not console.closed and (line := await _waited(read)):
         text = line.strip()
         if text.casefold() in QUIT:
             return
         if text and not console.local(text):
             await exchange(console, assistant, console.request(text, base))
+
+
+async def _waited(read: Callable[[], str]) -> str:
+    """What `read` returns, on a thread that nobody waits for at the end."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+
+    def job() -> None:
+        found = read()
+        with contextlib.suppress(RuntimeError):  # the loop ended while we waited for a line
+            loop.call_soon_threadsafe(lambda: line.done() or line.set_result(found))
+
+    threading.Thread(target=job, daemon=True, name="lines").start()
+    return await line
 
 
 def completions(typed: str, commands: list[CommandHelp], texts: Texts, language: str) -> list[CommandHelp]:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from mcsystem.render.rows import Row, Span
+from mcsystem.render.safe import safe_text
 from mcsystem.resources import Texts
 
 TRIES: Final = ("console.try.1", "console.try.2", "console.try.3")
@@ -30,11 +31,11 @@ def greeting(
     """
     key = "console.hello.demo" if demo else "console.hello.world"
     rows = [
-        Row((Span("System", "title"), Span(f" · {player}", "muted"))),
-        Row((Span(texts.tr(language, key, world=world), "muted"),)),
+        Row((Span("System", "title"), Span(f" · {safe_text(player)}", "muted"))),
+        Row((Span(safe_text(texts.tr(language, key, world=world)), "muted"),)),
     ]
     if not languages:
-        rows.append(Row((Span(texts.tr(language, "console.hello.empty", world=world), "warning"),)))
+        rows.append(Row((Span(safe_text(texts.tr(language, "console.hello.empty", world=world)), "warning"),)))
     rows.append(Row((Span(texts.tr(language, "console.try"), "plain"),)))
     rows += [Row((Span("· ", "muted"), Span(texts.tr(language, one), "accent")), indent=2) for one in TRIES]
     return rows

@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
+import os
 import signal
-import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from mcsystem.hosts.prompt import interact
 from mcsystem.knowledge import KNOWLEDGE
 from mcsystem.render.rows import Row
 
-LINE_LIMIT = 200_000  # characters of one line that are looked at; the assistant refuses far shorter ones
+LINE_LIMIT = 400_000  # bytes of one line that are looked at; the assistant refuses far shorter ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,35 @@ def _stoppable() -> Generator[None]:
                 loop.remove_signal_handler(one)
 
 
-def read_line() -> str:
-    """The next line of standard input, empty at its end; what is too long to be looked at is cut and read over."""
-    line = sys.stdin.readline(LINE_LIMIT)
-    rest = line
-    while rest and not rest.endswith("\n") and len(rest) == LINE_LIMIT:
-        rest = sys.stdin.readline(LINE_LIMIT)
-    return line if line.endswith("\n") or not line else line + "\n"
+class PipedLines:
+    """Lines of a pipe, read without the locks of Python's own streams: a reader that waits must not hold up the end.
+
+    Args:
+        handle: the pipe's file descriptor.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._rest = b""
+        self._ended = False
+
+    def read(self) -> str:
+        """The next line with its line break, empty at the end; what is too long to be looked at is read over."""
+        line = b""
+        while not line.endswith(b"\n"):
+            if not self._rest and not self._fill():
+                break
+            piece, found, self._rest = self._rest.partition(b"\n")
+            line = (line + piece)[:LINE_LIMIT] + found
+        if not line:
+            return ""
+        return line.removesuffix(b"\n").decode("utf-8", "replace") + "\n"
+
+    def _fill(self) -> bool:
+        if not self._ended:
+            try:
+                self._rest = os.read(self._handle, 65_536)
+            except OSError:
+                self._rest = b""
+            self._ended = not self._rest
+        return not self._ended

@@ -19,6 +19,7 @@ from prompt_toolkit.styles import Style
 
 from mcsystem.engine.assistant import Assistant
 from mcsystem.hosts.console import QUIT, Console, completions
+from mcsystem.render.safe import safe_text
 
 HISTORY: Final = Path("system", "console_history.txt")
 HISTORY_BYTES: Final = 512 * 1024
@@ -87,7 +88,7 @@ async def interact(
 
 async def _ask(session: PromptSession[str], console: Console, assistant: Assistant) -> str | None:
     """The next line, empty after Ctrl-C; None when the player leaves."""
-    prompt = FormattedText([("class:name", console.player.name), ("class:arrow", " › ")])
+    prompt = FormattedText([("class:name", safe_text(console.player.name)), ("class:arrow", " › ")])
     try:
         return await session.prompt_async(prompt)
     except KeyboardInterrupt:
