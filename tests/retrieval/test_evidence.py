@@ -19,6 +19,8 @@ LAND = {
     "规则": "不要偷东西。",
 }
 
+LOOK_ALIKE = {"Bans": "Stealing ends in a ban.", "Advice": "The best thing to get is a friend."}
+
 
 def build(docs: Mapping[str, str]) -> LexicalIndex:
     return LexicalIndex.build([analyse(title, text) for title, text in docs.items()])
@@ -72,11 +74,19 @@ def test_a_tiny_collection_answers(question: str, title: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["what is the weather in Paris", "how do I make steel", "how do I", "怎么炼钢", "巴黎天气"]
+    "question",
+    [
+        "what is the weather in Paris",
+        "how do I make steel",
+        "how do I",
+        "怎么炼钢",
+        "巴黎天气",
+        "how to get the best bow",
+    ],
 )
 def test_a_tiny_collection_does_not_answer_everything(question: str) -> None:
     """Function words, generic words and a look-alike (steel, stealing) prove nothing."""
-    assert not any(hit.hit for hit in build({**LAND, "Bans": "Stealing ends in a ban."}).search(question, limit=5))
+    assert not any(hit.hit for hit in build({**LAND, **LOOK_ALIKE}).search(question, limit=5))
 
 
 def test_the_evidence_says_what_was_found() -> None:

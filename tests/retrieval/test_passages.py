@@ -63,6 +63,12 @@ def test_no_passage_is_wider_than_asked(body: str, markdown: bool, size: int) ->
         assert width(passage.text) <= size or (passage.text.startswith("#") or "\n" in passage.text)
 
 
+def test_chinese_counts_three_times() -> None:
+    """So that a passage of either language says about as much."""
+    assert width("ab 字") == 6
+    assert max(len(p.text) for p in cut_passages("", "字" * 1_000)) == 200
+
+
 def test_the_title_path_follows_the_headings() -> None:
     """Deeper headings add to the path, equal ones replace; a first heading that repeats the title is not said twice."""
     body = "intro\n\n# Rules\n\none\n\n## Land\n\ntwo\n\n### Deep\n\nthree\n\n## Shop\n\nfour\n\nOther\n=====\n\nfive"

@@ -57,6 +57,15 @@ def test_a_mistyped_word_finds_its_passage_as_a_match(typed: str, read: str) -> 
     assert best.evidence.corrected[0][0] == typed
 
 
+def test_two_slips_find_but_prove_less() -> None:
+    """A swap and a wrong letter in a long word: found, said, and trusted less than one slip."""
+    index = LexicalIndex.build([analyse("", "enchantment table"), analyse("", "nothing of it")])
+    one, two = (index.search(typed, limit=1)[0] for typed in ("enchantmnet", "enchatnmemt"))
+    assert one.id == two.id == 0
+    assert two.evidence.corrected[0][0] == "enchatnmemt"
+    assert two.evidence.confidence < one.evidence.confidence
+
+
 def test_a_known_word_is_never_corrected() -> None:
     """`steal` stays what it is even when `steel` is more frequent."""
     index = LexicalIndex.build([analyse("", "do not steal"), analyse("", "steel"), analyse("", "steel again")])
