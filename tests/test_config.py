@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -108,6 +110,34 @@ def test_binary_and_bom_files(tmp_path: Path) -> None:
     assert loaded(tmp_path).settings.agent.limits.workers == 6
     tmp_path.joinpath(AGENT_FILE).write_bytes(b"\xff\xfe\x00\x80")
     assert len(loaded(tmp_path).problems) == 1
+
+
+def test_text_that_is_no_text_is_a_problem_of_its_field(tmp_path: Path) -> None:
+    """A lone surrogate in a value names the field; nothing foreign is raised."""
+    write(tmp_path, '{"limits": {"queue": "\\ud800"}, "model": {"model": "\\ud800", "jsonMode": "\\ud800"}}')
+    config = loaded(tmp_path)
+    assert {problem.field for problem in config.problems} >= {"limits.queue", "model.jsonMode"}
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from mcsystem.config import write_default
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+path = Path(sys.argv[1])
+print(write_default(path), path.exists())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")
+def test_a_full_disk_leaves_no_half_file(tmp_path: Path) -> None:
+    """CFG-01: a default that could not be written whole is not there, so it is no mistake from then on."""
+    path = tmp_path / AGENT_FILE
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path)], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["False", "False"]
 
 
 def test_own_texts_override_and_bad_ones_are_named(tmp_path: Path) -> None:

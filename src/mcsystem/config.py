@@ -89,8 +89,12 @@ def write_default(path: Path) -> bool:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     except OSError:
         return False
-    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write(text)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+    except OSError:  # a full disk must not leave half a file that is a mistake from then on
+        path.unlink(missing_ok=True)
+        return False
     return True
 
 
@@ -144,6 +148,9 @@ def _value(kind: Any, data: object, place: _Place) -> object:  # noqa: ANN401  #
         return {key: value for key, value in decoded.items() if value is not msgspec.UNSET}
     try:
         return cast("object", msgspec.convert(data, cast("Any", kind), strict=True))
+    except UnicodeError:
+        place.wrong("text without broken characters")
+        return msgspec.UNSET
     except msgspec.ValidationError as error:
         expected = str(error).removeprefix("Expected ").split(", got")[0].split(" - at")[0].replace("`", "")
         place.wrong(expected)

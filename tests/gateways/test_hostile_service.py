@@ -251,6 +251,13 @@ def test_the_answer_may_not_give_the_key_away(serve: Serve, bench: Bench) -> Non
     assert (outcome.code, outcome.reason) == ("MODEL_INVALID_RESPONSE", "key_in_answer")
 
 
+def test_an_escaped_key_is_seen_as_well(serve: Serve, bench: Bench) -> None:
+    """JSON escapes inside the answer hide no key."""
+    hidden = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    outcome = bench.ask(serve(answering(chat(f'{{"answered": true, "n": 1, "text": "{hidden}"}}'))).url)
+    assert (outcome.code, outcome.reason) == ("MODEL_INVALID_RESPONSE", "key_in_answer")
+
+
 def test_environment_proxies_are_ignored(serve: Serve, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy named in the environment gets nothing."""
     proxy, server = serve(good), serve(good)

@@ -26,6 +26,17 @@ from mcsystem.storage import Databases
 A = TypeVar("A")
 R = TypeVar("R")
 
+# After one of these nothing was sent, so no call is counted.
+NOT_SENT: Final = frozenset(
+    {
+        ErrorCode.BUDGET_EXHAUSTED,
+        ErrorCode.ENGINE_CLOSED,
+        ErrorCode.LEDGER_UNAVAILABLE,
+        ErrorCode.MODEL_BUSY,
+        ErrorCode.MODEL_NOT_CONFIGURED,
+        ErrorCode.QUOTA_DAILY_CALLS,
+    }
+)
 ANSWER_RESERVE: Final = 0.5  # seconds kept for checking the sources again and delivering
 TAG: Final = re.compile(r"</?\s*(source|sources|question|system|assistant|user)\b[^>]*>", re.IGNORECASE)
 
@@ -148,11 +159,14 @@ class RunContext:
         call = self._model_call(template, name, question, sources)
         self._budget.take_model(call.input_bytes)
         since, code = self._services.traces.clock(), ""
-        self.calls = replace(self.calls, model=self.calls.model + 1)
+        counted = self.calls
+        self.calls = replace(counted, model=counted.model + 1)
         try:
             reply = await self._services.gateway.ask(call, result)
         except AssistantError as error:
             code = error.code.value
+            if error.code in NOT_SENT:
+                self.calls = counted
             raise
         except asyncio.CancelledError:
             code = ErrorCode.ENGINE_CANCELLED.value

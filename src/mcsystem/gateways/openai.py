@@ -1,5 +1,6 @@
 """Any service that speaks OpenAI's chat protocol: one question, one answer, no streaming, no tools, no history."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
@@ -19,6 +20,7 @@ from mcsystem.settings import ModelSettings
 CHAT: Final = "/chat/completions"
 MODELS: Final = "/models"
 LARGE: Final = 65_536
+ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 TOKENS_LIMIT: Final = 10**12
 SERVER_ERRORS: Final = range(500, 600)
 TOLD_ENDS: Final = ("length", "content_filter", "tool_calls", "function_call")
@@ -162,9 +164,14 @@ def read_completion(body: bytes, key: Secret | None) -> Completion | Refused:
         content = _content(_choice(answer))
     except AssistantError as error:
         return Refused(error, AttemptState.UNKNOWN, usage)
-    if key is not None and key.shown_in(content):
+    if key is not None and (key.shown_in(content) or key.shown_in(_unescaped(content))):
         return Refused(invalid("key_in_answer"), AttemptState.UNKNOWN, usage)
     return Completion(content, usage)
+
+
+def _unescaped(content: str) -> str:
+    """The text with JSON's escapes read, so that an escaped key is seen as well."""
+    return ESCAPE.sub(lambda found: chr(int(found[1], 16)), content).replace("\\/", "/")
 
 
 def _choice(answer: JsonObject) -> JsonObject:
