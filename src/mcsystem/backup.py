@@ -3,8 +3,10 @@
 import hashlib
 import os
 import re
+import shutil
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,14 @@ import msgspec
 
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.storage import WorldLock
-from mcsystem.storage.atomic import UnknownOutcomeError, make_folder, read_file, replace_file, write_error
+from mcsystem.storage.atomic import (
+    UnknownOutcomeError,
+    make_folder,
+    read_file,
+    replace_file,
+    sync_folder,
+    write_error,
+)
 
 FORMAT: Final = 1
 MANIFEST: Final = "mcsystem-backup.json"
@@ -22,10 +31,21 @@ MANIFEST_LIMIT: Final = 16 * 1024 * 1024
 FILE_LIMIT: Final = 128 * 1024 * 1024
 DATABASE: Final = Path("system", "database")
 ASIDE: Final = Path("system", "before-restore")
-# What a backup may hold, and nothing else: no name leads anywhere but to its own place.
+STAGING: Final = Path("system", "restoring")
+# What a backup may hold, and nothing else: no name leads anywhere but to its own place, and none holds code.
 NAMES: Final = re.compile(
     r"database/shared\.dat|database/players/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.dat|ledger/token_usage\.dat"
-    r"|config/(?:[\w-][\w.-]{0,99}/){0,4}[\w-][\w.-]{0,99}"
+    r"|config/(?:[\w-][\w.-]{0,99}/){0,4}[\w-][\w.-]{0,99}\.(?:json|txt)"
+)
+_NOT_A_BACKUP: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    msgspec.MsgspecError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
 )
 
 
@@ -108,45 +128,36 @@ def backup(belongings: Belongings, target: Path) -> Manifest:
 def restore(belongings: Belongings, source: Path) -> Manifest:
     """Put a backup's data in place of the world's. What was there is moved to `system/before-restore` first.
 
-    Everything is read and checked before anything is touched. Config files that are there are never overwritten.
+    Everything is read, checked and written beside the data before anything of it is touched; what fails in the middle
+    of the exchange is taken back. Config files that are there are never overwritten.
 
     Errors: STORAGE_READ_FAILED, STORAGE_CORRUPT, STORAGE_NEWER_FORMAT for the backup; STORAGE_WORLD_LOCKED;
     STORAGE_WRITE_FAILED, STORAGE_READ_ONLY.
     """
-    manifest, contents = _read(source)
+    _read(source, lambda _name, _content: None)
     lock = WorldLock(belongings.world / DATABASE / ".lock")
+    staging = belongings.world / STAGING
     try:
-        _set_aside(belongings)
-        for name, content in contents.items():
-            path = belongings.place(name)
-            if not name.startswith("config/"):
-                with suppress(UnknownOutcomeError):
-                    replace_file(path, content)
-            elif not path.exists():
-                make_folder(path.parent)
-                path.write_bytes(content)
+        shutil.rmtree(staging, ignore_errors=True)
+        make_folder(staging)
+        staged: dict[str, Path] = {}
+
+        def keep(name: str, content: bytes) -> None:
+            staged[name] = staging / str(len(staged))
+            _written(staged[name], content)
+
+        manifest = _read(source, keep)
+        _exchange(belongings, staged)
     except OSError as error:
         raise write_error(belongings.world, error) from error
     finally:
+        shutil.rmtree(staging, ignore_errors=True)
         lock.close()
     return manifest
 
 
-def _set_aside(belongings: Belongings) -> None:
-    """Move the data that is there into a folder of its own."""
-    there = [(name, path) for name, path in belongings.files() if not name.startswith("config/")]
-    if not there:
-        return
-    number = 1
-    while (belongings.world / ASIDE / str(number)).exists():
-        number += 1
-    for name, path in there:
-        target = belongings.world / ASIDE / str(number) / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(target)
-
-
-def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
+def _read(source: Path, keep: Callable[[str, bytes], None]) -> Manifest:
+    """Check every file of the backup and hand it on; one file is held in memory at a time."""
     try:
         with zipfile.ZipFile(source) as archive:
             manifest = msgspec.json.decode(_member(archive, MANIFEST, MANIFEST_LIMIT), type=Manifest)
@@ -154,19 +165,55 @@ def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
                 raise AssistantError(
                     ErrorCode.STORAGE_NEWER_FORMAT, file=str(source), version=manifest.format, supported=FORMAT
                 )
-            contents = {entry.name: _checked(archive, entry, source) for entry in manifest.files}
+            for entry in manifest.files:
+                keep(entry.name, _checked(archive, entry, source))
     except FileNotFoundError as error:
         raise AssistantError(ErrorCode.STORAGE_READ_FAILED, file=str(source), reason="missing") from error
     except OSError as error:
         reason = error.strerror or "unreadable"
         raise AssistantError(ErrorCode.STORAGE_READ_FAILED, file=str(source), reason=reason) from error
-    except (zipfile.BadZipFile, msgspec.MsgspecError, KeyError, NotImplementedError, RuntimeError, EOFError) as error:
+    except _NOT_A_BACKUP as error:
         raise _corrupt(source, "not a backup") from error
-    return manifest, contents
+    return manifest
+
+
+def _written(path: Path, content: bytes) -> None:
+    try:
+        replace_file(path, content)
+    except UnknownOutcomeError as error:
+        raise AssistantError(ErrorCode.STORAGE_WRITE_FAILED, file=str(path), reason="not synced") from error
+
+
+def _exchange(belongings: Belongings, staged: dict[str, Path]) -> None:
+    """Move the data that is there aside and the staged files in; every move is taken back when one fails."""
+    moved: list[tuple[Path, Path]] = []
+    aside = _free_folder(belongings.world / ASIDE)
+    there = [(path, aside / name) for name, path in belongings.files() if not name.startswith("config/")]
+    wanted = [(path, belongings.place(name)) for name, path in staged.items()]
+    try:
+        for source, target in [*there, *wanted]:
+            if target.exists():  # a config file of this server stays
+                continue
+            make_folder(target.parent)
+            source.replace(target)
+            moved.append((source, target))
+        for folder in {target.parent for _, target in moved}:
+            sync_folder(folder)
+    except OSError:
+        for source, target in reversed(moved):
+            target.replace(source)
+        raise
+
+
+def _free_folder(above: Path) -> Path:
+    number = 1
+    while (above / str(number)).exists():
+        number += 1
+    return above / str(number)
 
 
 def _checked(archive: zipfile.ZipFile, entry: Entry, source: Path) -> bytes:
-    if not NAMES.fullmatch(entry.name) or entry.size > FILE_LIMIT:
+    if not NAMES.fullmatch(entry.name) or not 0 <= entry.size <= FILE_LIMIT:
         raise _corrupt(source, "a file that does not belong there")
     content = _member(archive, entry.name, entry.size)
     if len(content) != entry.size or _digest(content) != entry.digest:
