@@ -191,7 +191,7 @@ def attack(door: Door, line: bytes) -> bytes:
         try:
             caller.sendall(line)
             caller.shutdown(socket.SHUT_WR)
-        except ConnectionError:
+        except OSError:  # cut off already
             return b""
         return rest(caller)
 
@@ -335,4 +335,11 @@ def test_a_damaged_door_is_no_door(tmp_path: Path, content: bytes) -> None:
     """What is not a door's file leads nowhere."""
     (tmp_path / "system").mkdir()
     (tmp_path / FILE).write_bytes(content)
+    assert read_door(tmp_path) is None
+
+
+def test_a_pipe_in_the_doors_place_is_never_waited_for(tmp_path: Path) -> None:
+    """Whatever lies where the door's file should be, reading it ends at once."""
+    (tmp_path / "system").mkdir()
+    os.mkfifo(tmp_path / "system" / "control.json")
     assert read_door(tmp_path) is None

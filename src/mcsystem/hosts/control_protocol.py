@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mcsystem.errors import Detail
+from mcsystem.errors import AssistantError, Detail
+from mcsystem.storage.atomic import read_file
 
 FILE: Final = Path("system", "control.json")
 HOST: Final = "127.0.0.1"
@@ -96,9 +97,9 @@ def write_door(world: Path, door: Door) -> None:
 def read_door(world: Path) -> Door | None:
     """The door of the process that holds this world; None when there is none that can be read."""
     try:
-        with (world / FILE).open("rb") as stream:
-            door = msgspec.json.decode(stream.read(FILE_LIMIT), type=Door)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        content = read_file(world / FILE)  # a pipe or a device in its place is never waited for
+        door = msgspec.json.decode(content[:FILE_LIMIT] if content else b"", type=Door)
+    except (AssistantError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return door if 0 < door.port < 1 << 16 else None
 

@@ -42,14 +42,25 @@ def query_local(ctx: ToolContext, args: Question) -> tuple[Passage, ...]:
     Errors: STORAGE_*.
     """
     limit = ctx.settings.knowledge.passages
-    passages: list[Passage] = []
     own = ctx.knowledge.search(ctx.player_db, KNOWLEDGE, ctx.language, args.text, viewer=ctx.viewer, limit=limit)
     shared = ctx.knowledge.search(ctx.shared_db, KNOWLEDGE, ctx.language, args.text, viewer=ctx.viewer, limit=limit)
     guides = cast("Sequence[Found]", ctx.exported(GUIDES, args) or ())
     scopes: tuple[tuple[Scope, Sequence[Found]], ...] = (("player", own), ("shared", shared), ("guide", guides))
-    for scope, found in scopes:
-        passages.extend(Passage(scope, one) for one in found[:limit] if one.hit)
-    return tuple(sorted(passages, key=lambda one: -one.found.score))
+    return merged([[Passage(scope, one) for one in found[:limit] if one.hit] for scope, found in scopes])
+
+
+def merged(lists: list[list[Passage]]) -> tuple[Passage, ...]:
+    """Several rankings as one: each keeps its order, the surer head comes first.
+
+    Scores of different collections cannot be compared; how sure a match is can.
+    """
+    left = [list(reversed(one)) for one in lists if one]
+    joined: list[Passage] = []
+    while left:
+        best = max(left, key=lambda one: one[-1].found.evidence.confidence)
+        joined.append(best.pop())
+        left = [one for one in left if one]
+    return tuple(joined)
 
 
 @dataclass(frozen=True, slots=True)
