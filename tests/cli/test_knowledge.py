@@ -119,6 +119,35 @@ def test_documents_are_listed_shown_and_removed(lighthouse: Commands) -> None:
     assert lighthouse("ask", "when is the lighthouse open").code == 3
 
 
+def test_a_document_can_be_edited_and_added(lighthouse: Commands) -> None:
+    """KN-02: another text, title or audience for one document; nothing else of it changes, nothing is doubled."""
+    (lighthouse.folder / "new.md").write_text("# Lighthouse\n\nThe lighthouse is closed for repairs.", encoding="utf-8")
+    assert "Replaced" in lighthouse("knowledge", "put", "harbour.md", "new.md").out
+    (row,) = json.loads(lighthouse("knowledge", "list", "--json").out)
+    assert (row["collection"], row["audience"]) == ("test", "all")
+    assert "repairs" in lighthouse("ask", "is the lighthouse closed").out
+    done = lighthouse("knowledge", "put", "tide.md", "new.md", "--title", "Tides", "--audience", "2", "--json")
+    assert json.loads(done.out) == {"document": "tide.md", "language": "en_us", "replaced": False}
+    assert json.loads(lighthouse("knowledge", "show", "tide.md", "--json").out)[0]["audience"] == "2"
+    (lighthouse.folder / "binary").write_bytes(b"\xff\xfe\x00")
+    for arguments in (("x.md", "binary"), ("x.md", "new.md", "--audience", "moderators!"), ("../\x1b", "new.md")):
+        done = lighthouse("knowledge", "put", *arguments)
+        assert (done.code, done.err.count("\n")) == (1, 1), arguments
+    assert "No such file" in lighthouse("knowledge", "put", "x.md", "missing").err
+    piped = lighthouse.program("knowledge", "put", "piped.md", text="The mill grinds at night.")
+    assert (piped.code, lighthouse("knowledge", "remove", "piped.md").code) == (0, 0)
+    assert len(json.loads(lighthouse("knowledge", "list", "--json").out)) == 2
+
+
+def test_a_table_of_questions_is_not_replaced_by_a_text(mcsystem: Commands) -> None:
+    """Its pairs belong to its file."""
+    docs = mcsystem.docs(faq__json=PAIRS, a__md="text")
+    world = ("--world", "world")
+    mcsystem("knowledge", "import", str(docs), "--lang", "en_us", *world)
+    assert mcsystem("knowledge", "put", "faq.json", str(docs / "a.md"), *world).code == 1
+    assert mcsystem("ask", "where is the harbour", *world).code == 0
+
+
 def test_an_imported_folder_can_be_forgotten(mcsystem: Commands) -> None:
     """`folders` names it, `forget` takes it out whole."""
     mcsystem.environ["MCSYSTEM_WORLD"] = str(mcsystem.world)

@@ -11,11 +11,10 @@ from typing import Final
 
 import click
 
-from mcsystem.cli.database import Missing
 from mcsystem.cli.localized import localized, usage_sentence
 from mcsystem.cli.logs import keep_log
 from mcsystem.cli.program import program
-from mcsystem.cli.shell import Shell
+from mcsystem.cli.shell import Missing, Shell
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.resources import Texts
 

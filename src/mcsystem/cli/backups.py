@@ -6,9 +6,8 @@ import click
 
 from mcsystem.app import LEDGER_FILE
 from mcsystem.backup import Belongings, Manifest, backup, restore
-from mcsystem.cli.database import Missing
 from mcsystem.cli.options import json_option, places
-from mcsystem.cli.shell import Shell
+from mcsystem.cli.shell import Missing, Shell
 from mcsystem.hosts.places import Place
 
 

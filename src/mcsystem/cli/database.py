@@ -9,7 +9,7 @@ from mcsystem.app import LEDGER_FILE
 from mcsystem.cli.importing import player_uuid
 from mcsystem.cli.localized import Group
 from mcsystem.cli.options import json_option, owner_option, places
-from mcsystem.cli.shell import Shell
+from mcsystem.cli.shell import Missing, Shell
 from mcsystem.doctor import LEDGER_NAME
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.hosts.control_client import fulfil
@@ -79,10 +79,6 @@ def show_command(shell: Shell, table: str, key: str | None, player: str | None) 
     else:
         for one in sorted(tables[table]):
             shell.out(safe_text(one))
-
-
-class Missing(Exception):  # noqa: N818  # not an error of the program: the sentence is ready
-    """What the user asked for is not there; the text says so in their language."""
 
 
 def _missing(shell: Shell, key: str, **slots: object) -> Missing:

@@ -1,24 +1,28 @@
 """`mcsystem knowledge`: bring documents in, look at them, search them with scores, take them out."""
 
+import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
 
 from mcsystem.cli.importing import import_command, player_uuid
 from mcsystem.cli.localized import Group
 from mcsystem.cli.options import json_option, owner_option, places
-from mcsystem.cli.shell import Shell
+from mcsystem.cli.shell import Missing, Shell
 from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.hosts.control_client import fulfil
-from mcsystem.hosts.orders import Count, ForgetFolder, RemoveKnowledge
-from mcsystem.knowledge import KNOWLEDGE, Document, Found, Knowledge
+from mcsystem.hosts.orders import Count, ForgetFolder, PutDocument, RemoveKnowledge
+from mcsystem.knowledge import KNOWLEDGE, Document, Found, Knowledge, read_audience
 from mcsystem.knowledge_import import imported_folders
 from mcsystem.render.rows import shown_title
 from mcsystem.render.safe import safe_text
 from mcsystem.storage import Database, Databases
 
 T = TypeVar("T")
+PIPE: Final = "-"
+TEXT_LIMIT: Final = 524_288  # bytes of one document; an order over the control socket holds twice as much
 
 
 @click.group("knowledge", cls=Group, help="cli.knowledge", short_help="cli.knowledge.short")
@@ -81,6 +85,53 @@ def show_command(shell: Shell, document: str, player: str | None) -> None:
         shell.out(
             f"# {safe_text(one.title)}  ({one.language}, {safe_text(one.audience.text)})\n\n{one.text.rstrip()}\n"
         )
+
+
+@knowledge.command("put", help="cli.knowledge.put", short_help="cli.knowledge.put.short")
+@click.argument("document")
+@click.argument("file", default=PIPE, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--title", help="cli.option.title")
+@click.option("--audience", help="cli.option.audience")
+@owner_option
+@json_option
+@places
+@click.pass_obj
+def put_command(
+    shell: Shell, document: str, file: Path, title: str | None, audience: str | None, player: str | None
+) -> None:
+    """Another text for one document, or a new document."""
+    text = _text(shell, shell.folder / file.expanduser() if str(file) != PIPE else None)
+    if audience is not None and not read_audience(audience).known:
+        raise Missing(shell.tr("knowledge.problem.audience", value=safe_text(audience)))
+    owner = player_uuid(shell, player)
+    order = PutDocument(document, shell.chosen_language, text, title, audience, owner)
+    replaced = sum(fulfil(shell.existing().world, order, Count).counts.values()) > 0
+    if shell.json:
+        shell.data({"document": document, "language": order.language, "replaced": replaced})
+    else:
+        key = "cli.knowledge.put.replaced" if replaced else "cli.knowledge.put.added"
+        shell.out(shell.tr(key, document=document, language_code=order.language))
+
+
+def _text(shell: Shell, path: Path | None) -> str:
+    """The text of a file, of standard input without one; `Missing` with the reason when there is none in UTF-8."""
+    shown = str(path or PIPE)
+    try:
+        if path is None:
+            raw = sys.stdin.buffer.read(TEXT_LIMIT + 1)
+        else:
+            with path.open("rb") as stream:
+                raw = stream.read(TEXT_LIMIT + 1)
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Missing(shell.tr("cli.knowledge.put.encoding", file=shown)) from error
+    except OSError as error:
+        raise Missing(shell.tr("cli.knowledge.put.unreadable", file=shown, reason=error.strerror or "")) from error
+    if len(raw) > TEXT_LIMIT:
+        raise Missing(shell.tr("cli.knowledge.put.large", file=shown, limit=TEXT_LIMIT // 1024))
+    if not text.strip():
+        raise Missing(shell.tr("cli.knowledge.put.empty", file=shown))
+    return text
 
 
 @knowledge.command("remove", help="cli.knowledge.remove", short_help="cli.knowledge.remove.short")

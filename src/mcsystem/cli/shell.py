@@ -21,6 +21,10 @@ LANGUAGE_VARIABLES: Final = ("MCSYSTEM_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 DEFAULT_PLAYER: Final = "Player"
 
 
+class Missing(Exception):  # noqa: N818  # not an error of the program: the sentence is ready
+    """What the user asked for is not there; the text says so in their language."""
+
+
 @dataclass(slots=True)
 class Shell:
     """One run of the program.

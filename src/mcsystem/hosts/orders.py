@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from mcsystem.errors import AssistantError, ErrorCode
-from mcsystem.knowledge import KNOWLEDGE
+from mcsystem.knowledge import KNOWLEDGE, Document, read_audience
 from mcsystem.knowledge_import import ImportReport, Progress, forget_import, import_folder
 from mcsystem.storage import Database, Databases
 
@@ -32,6 +32,26 @@ class RemoveKnowledge(msgspec.Struct, frozen=True, tag="knowledge.remove"):
 
     document: str
     language: str
+    player: UUID | None = None
+
+
+class PutDocument(msgspec.Struct, frozen=True, tag="knowledge.put"):
+    """Add a document, or give the one with this path another text; what is None stays as it was.
+
+    Attributes:
+        document: its path.
+        language: its language.
+        text: its whole text.
+        title: its title.
+        audience: who may see it, as front matter writes it.
+        player: whose own document it is, None for the shared knowledge.
+    """
+
+    document: str
+    language: str
+    text: str
+    title: str | None = None
+    audience: str | None = None
     player: UUID | None = None
 
 
@@ -59,7 +79,7 @@ class Ask(msgspec.Struct, frozen=True, tag="ask"):
     permission: int
 
 
-WorldOrder = ImportKnowledge | RemoveKnowledge | ForgetFolder | ImportDatabase
+WorldOrder = ImportKnowledge | PutDocument | RemoveKnowledge | ForgetFolder | ImportDatabase
 Order = WorldOrder | Ask
 
 
@@ -85,10 +105,36 @@ def perform(databases: Databases, order: WorldOrder, *, tell: Tell | None, stop:
             return import_folder(database, Path(folder), language=language, progress=tell, stop=stop)
         case RemoveKnowledge(document, language):
             return Count({document: KNOWLEDGE.remove(database, language, document)})
+        case PutDocument():
+            return Count({order.document: put_document(database, order)})
         case ForgetFolder(collection):
             return Count({collection: forget_import(database, collection)})
         case ImportDatabase(file):
             return Count(_import(databases, database, read_export(Path(file))))
+
+
+def put_document(database: Database, order: PutDocument) -> int:
+    """Store the order's document; 1 when there was one with its path, else 0. A table of questions is not replaced.
+
+    Errors: KNOWLEDGE_FILE_INVALID for an audience that is not understood, a path that cannot be one, or a table of
+    questions; LANGUAGE_UNKNOWN, STORAGE_*.
+    """
+    try:
+        found = KNOWLEDGE.find(database, order.language, order.document)
+    except AssistantError as error:
+        if error.code is not ErrorCode.KNOWLEDGE_NOT_FOUND:
+            raise
+        found = []
+    if len(found) > 1 or any(one.kind == "answer" for one in found):
+        raise AssistantError(ErrorCode.KNOWLEDGE_FILE_INVALID, file=order.document[:200], line=0, reason="questions")
+    old = found[0] if found else Document(order.document, order.language, order.document, "")
+    reading = None if order.audience is None else read_audience(order.audience)
+    if reading is not None and not reading.known:
+        raise AssistantError(ErrorCode.KNOWLEDGE_FILE_INVALID, file=order.document[:200], line=0, reason="audience")
+    audience = old.audience if reading is None else reading.audience
+    title = old.title if order.title is None else order.title
+    KNOWLEDGE.put(database, replace(old, text=order.text, title=title, audience=audience))
+    return len(found)
 
 
 def perform_here(world: Path, order: WorldOrder, *, tell: Tell | None = None) -> ImportReport | Count:
