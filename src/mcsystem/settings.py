@@ -24,7 +24,7 @@ class ModelSettings(msgspec.Struct, frozen=True, rename="camel"):
 
     base_url: Annotated[str, Meta(max_length=2048)] = "https://api.deepseek.com"
     model: Annotated[str, Meta(min_length=1, max_length=200)] = "deepseek-flash"
-    api_key_environment: Annotated[str, Meta(pattern="^[A-Za-z_0-9]{0,100}$")] = "SYSTEM_DEEPSEEK_API_KEY"
+    api_key_environment: Annotated[str, Meta(pattern="^([A-Z_][A-Z0-9_]{0,99})?$")] = "SYSTEM_DEEPSEEK_API_KEY"
     json_mode: Literal["object", "schema", "none"] = "object"
     thinking: Literal["disabled", "enabled", ""] = "disabled"
     max_response_bytes: Annotated[int, Meta(ge=1024, le=67_108_864)] = 1_048_576

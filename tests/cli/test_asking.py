@@ -163,3 +163,10 @@ def test_a_model_that_cannot_be_written_down_leaves_the_passages(lighthouse: Com
     assert (done.code, answer["status"], answer["code"]) == (0, "material", "MODEL_UNAVAILABLE")
     assert answer["sources"]
     assert "sk-test" not in done.out + done.err
+
+
+def test_an_empty_player_name_is_nobody(lighthouse: Commands) -> None:
+    """An unset variable in a script must not publish private documents under the default account."""
+    done = lighthouse("ask", "where is the light", "--player", "")
+    assert done.code == 1
+    assert "not a player name" in done.err

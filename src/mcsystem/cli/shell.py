@@ -102,7 +102,8 @@ class Shell:
 
         Errors: PLAYER_UNKNOWN, LANGUAGE_UNKNOWN.
         """
-        return find_player(name or DEFAULT_PLAYER, place, language=self.chosen_language, permission=permission)
+        given = DEFAULT_PLAYER if name is None else name
+        return find_player(given, place, language=self.chosen_language, permission=permission)
 
     def plan(self, place: Place, *, write: bool) -> Plan:
         """How the assistant of a world is built."""

@@ -35,7 +35,15 @@ WAIT_SECONDS: Final = 10.0  # how long a command waits for another short one to 
 PAUSE: Final = 0.1
 
 
-def share(world: Path, order: Order, kind: type[T], *, here: Callable[[], T], tell: Tell | None = None) -> T:
+def share(  # each says another thing about one order
+    world: Path,
+    order: Order,
+    kind: type[T],
+    *,
+    here: Callable[[], T],
+    tell: Tell | None = None,
+    patience: float = WAIT_SECONDS,
+) -> T:
     """What `here` returns when the world is free, else the holder's result of `order`.
 
     A holder that takes no orders is another short command: it is waited for.
@@ -46,10 +54,11 @@ def share(world: Path, order: Order, kind: type[T], *, here: Callable[[], T], te
         kind: type of the result.
         here: does it in this process; STORAGE_WORLD_LOCKED when another one holds the world.
         tell: called with the holder's progress.
+        patience: seconds to wait for another command that takes no orders.
 
     Errors: STORAGE_WORLD_LOCKED naming the holder, and those of the order.
     """
-    until = time.monotonic() + WAIT_SECONDS
+    until = time.monotonic() + patience
     while True:
         try:
             return here()

@@ -155,12 +155,14 @@ def read_export(path: Path) -> dict[str, object]:
     Errors: STORAGE_READ_FAILED; STORAGE_VALUE_INVALID when it is no JSON object.
     """
     try:
+        if not path.is_file():  # whoever holds the world must never wait for a pipe of another process
+            reason = "not a file" if path.exists() else "missing"
+            raise AssistantError(ErrorCode.STORAGE_READ_FAILED, file=str(path), reason=reason)
         with path.open("rb") as stream:
             raw = stream.read(EXPORT_LIMIT + 1)
-    except OSError as error:
-        raise AssistantError(
-            ErrorCode.STORAGE_READ_FAILED, file=str(path), reason=error.strerror or "unreadable"
-        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "unreadable"
+        raise AssistantError(ErrorCode.STORAGE_READ_FAILED, file=str(path), reason=reason) from error
     try:
         data: object = json.loads(raw) if len(raw) <= EXPORT_LIMIT else None
     except (ValueError, RecursionError) as error:

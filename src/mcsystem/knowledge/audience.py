@@ -12,9 +12,11 @@ HIGHEST_LEVEL: Final = 4
 NO_LEVEL: Final = -1  # no permission level opens the document
 
 _EVERYONE: Final = frozenset({"all", "everyone", "everybody", "public", "anyone", "所有人", "全部", "所有", "公开"})
-_LEVEL: Final = re.compile(r"(?:(?:permission|level|permission level|op|权限|等级|权限等级)\s*[:=:]?\s*)?([0-9]{1,9})")
-_PLAYERS: Final = re.compile(r"(?:players?|玩家)\s*[:=:]\s*(.*)", re.DOTALL)
-_SEPARATOR: Final = re.compile(r"[,;,、;]")
+_LEVEL: Final = re.compile(
+    r"(?:(?:permission|level|permission level|op|权限|等级|权限等级)\s*[:=\uff1a]?\s*)?([0-9]{1,9})"
+)
+_PLAYERS: Final = re.compile(r"(?:players?|玩家)\s*[:=\uff1a]\s*(.*)", re.DOTALL)
+_SEPARATOR: Final = re.compile(r"[,;\uff0c\u3001\uff1b]")
 # Words that mean a group, not somebody of that name.
 _GROUPS: Final = frozenset(
     """
