@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORLD ?= .play/world
 
-.PHONY: play test soak test-powercut lint format types layers wheel bench clean help
+.PHONY: play test soak test-powercut test-model lint format types layers wheel bench clean help
 
 help:
 	@echo "make play           start the embedded demo world (no key, no Minecraft needed)"
 	@echo "make test           run every test"
 	@echo "make soak           the same tests at their full counts (long)"
 	@echo "make test-powercut  simulated power cuts on a loop device (Linux, root)"
+	@echo "make test-model     the tests against a real model server (MCSYSTEM_MODEL_URL)"
 	@echo "make bench          the benchmarks beside their anchors"
 	@echo "make lint           format check, lint, types and layer contracts"
 
@@ -52,6 +53,10 @@ soak: $(VENV)/.test-tools
 
 test-powercut: $(VENV)/.test-tools
 	@$(BIN)/python -m pytest -m powercut --timeout 3600
+
+# Against a model server of yours: MCSYSTEM_MODEL_URL=http://127.0.0.1:8080/v1 [MCSYSTEM_MODEL_KEY=...] make test-model
+test-model: $(VENV)/.test-tools
+	@$(BIN)/python -m pytest -m model --timeout 600
 
 format: $(VENV)/.lint-tools
 	@$(BIN)/ruff format .
