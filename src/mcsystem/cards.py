@@ -87,11 +87,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Billable calls made for one card."""
+    """Billable calls made for one card, and the tokens that the model's service counted for them (0: it told none)."""
 
     model: int = 0
     search: int = 0
     fetch: int = 0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ def test_one_call_answers_from_the_passages_only(play: Play) -> None:
     card = play.say("/question how do I claim land")
     assert (card.status, card.answered_by, card.calls.model) == (Status.ANSWERED, AnsweredBy.MODEL, 1)
     assert card.text == "Use a golden shovel. [1]"
+    assert card.calls.tokens == model.usage.total
     assert documents(card) == ["claims.md"]
     (call,) = model.calls
     assert "golden shovel" in call.user

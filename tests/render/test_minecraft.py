@@ -111,7 +111,7 @@ def test_the_script_form_is_what_was_promised() -> None:
     made = json.loads(safe_json(script(CARD)))
     assert set(made) == {
         "status", "code", "module", "origin", "answered_by", "title", "text", "sources", "options", "calls", "cost",
-        "currency",
+        "currency", "tokens",
     }  # fmt: skip
     assert made["sources"] == [
         {

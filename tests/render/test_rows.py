@@ -102,8 +102,13 @@ def test_hostile_text_is_only_text() -> None:
         (replace(CARD, origin=Origin.CACHE), "cache · 0 calls · 0", "缓存 · 调用 0 次 · 花费 0"),
         (
             replace(CARD, answered_by=AnsweredBy.WEB, calls=Calls(1, 2, 3)),
-            "web · 6 calls · 0",
-            "联网 · 调用 6 次 · 花费 0",
+            "web · 6 calls · cost unknown",
+            "联网 · 调用 6 次 · 花费未知",
+        ),
+        (
+            replace(CARD, answered_by=AnsweredBy.MODEL, calls=Calls(1, tokens=812)),
+            "model · 1 call · 812 tokens",
+            "模型 · 调用 1 次 · 812 个 token",
         ),
         (replace(CARD, answered_by=AnsweredBy.COMMAND), "command · 0 calls · 0", "命令 · 调用 0 次 · 花费 0"),
     ],

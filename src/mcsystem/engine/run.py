@@ -174,6 +174,7 @@ class RunContext:
         finally:
             self._services.traces.step(self._trace, f"model {name}", since, code)
         await self._services.workers.turns.take()
+        self.calls = replace(self.calls, tokens=self.calls.tokens + (reply.usage.total or 0))
         self._budget.charge_tokens(max(0, (reply.usage.total or 0) - call.input_bytes // 4))
         check_generation(self._state, self._generation)
         return reply.value

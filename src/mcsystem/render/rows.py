@@ -176,12 +176,21 @@ def _badge(card: Card, view: View) -> Iterator[Row]:
 
 
 def badge(card: Card, texts: Texts, language: str) -> str:
-    """Why this answer, in a few words: what made it, billable calls, and what they cost."""
+    """Why this answer, in a few words: what made it, billable calls, and what they cost.
+
+    Where calls have no price their tokens are told instead, and when these are not known either, that the cost is not.
+    """
     kind = "cache" if card.origin is Origin.CACHE else card.answered_by.value
     calls = card.calls.model + card.calls.search + card.calls.fetch
-    cost = card.cost if card.cost.strip("0.") == "" else f"{card.cost} {card.currency}"
+    if card.cost.strip("0."):
+        cost = texts.tr(language, "card.cost", cost=f"{safe_text(card.cost)} {safe_text(card.currency)}")
+    elif not calls:
+        cost = texts.tr(language, "card.cost", cost="0")
+    else:
+        key = "card.cost.tokens" if card.calls.tokens else "card.cost.unknown"
+        cost = texts.tr(language, key, tokens=card.calls.tokens)
     key = "card.badge.one" if calls == 1 else "card.badge"
-    return texts.tr(language, key, kind=texts.tr(language, f"card.kind.{kind}"), calls=calls, cost=safe_text(cost))
+    return texts.tr(language, key, kind=texts.tr(language, f"card.kind.{kind}"), calls=calls, cost=cost)
 
 
 def _details(nodes: tuple[Node, ...]) -> Iterator[Details]:

@@ -42,13 +42,14 @@ class _Answer(msgspec.Struct, frozen=True):
     calls: _Calls
     cost: str
     currency: str
+    tokens: int
 
 
 def script(card: Card) -> dict[str, Any]:
     """The card for scripts, ready for JSON; each of the `options` is a command that `mcsystem say` takes.
 
     Keys: `status`, `code`, `module`, `origin`, `answered_by`, `title`, `text`, `sources`, `options`, `calls`, `cost`,
-    `currency`.
+    `currency`, `tokens`.
     """
     answer = _Answer(
         status=card.status.value,
@@ -65,6 +66,7 @@ def script(card: Card) -> dict[str, Any]:
         calls=_Calls(card.calls.model, card.calls.search, card.calls.fetch),
         cost=card.cost,
         currency=card.currency,
+        tokens=card.calls.tokens,
     )
     built: dict[str, Any] = msgspec.to_builtins(answer)
     return built
