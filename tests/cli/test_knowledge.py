@@ -139,6 +139,18 @@ def test_a_document_can_be_edited_and_added(lighthouse: Commands) -> None:
     assert len(json.loads(lighthouse("knowledge", "list", "--json").out)) == 2
 
 
+def test_front_matter_of_a_put_text_counts(lighthouse: Commands) -> None:
+    """KN-05: what a file says of its audience holds for a single document too; a mistake in it stores nothing."""
+    staff = "---\ntitle: Panel\naudience: 2\n---\nThe panel opens at noon.\n"
+    (lighthouse.folder / "staff.md").write_text(staff, encoding="utf-8")
+    assert lighthouse("knowledge", "put", "staff.md", "staff.md").code == 0
+    assert lighthouse("ask", "when does the panel open").code == 3
+    assert "---" not in lighthouse("ask", "when does the panel open", "--permission", "2").out
+    (lighthouse.folder / "bad.md").write_text("---\naudience: the crew, and friends\n---\nSecret.\n", encoding="utf-8")
+    assert lighthouse("knowledge", "put", "bad.md", "bad.md").code == 1
+    assert lighthouse("knowledge", "show", "bad.md").code == 1
+
+
 def test_a_table_of_questions_is_not_replaced_by_a_text(mcsystem: Commands) -> None:
     """Its pairs belong to its file."""
     docs = mcsystem.docs(faq__json=PAIRS, a__md="text")

@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,13 @@ def test_looking_does_not_close_what_was_open() -> None:
     assert "the preview" in shown(one)
 
 
+def test_a_number_belongs_to_what_was_said_before() -> None:
+    """After a Chinese question the options are pressed in Chinese, with no word to tell it by."""
+    one = console(follow=True)
+    spoken_in = [one.request(line, "en_us").player.language for line in ("怎么领地", "1", "/more", "where am I now")]
+    assert spoken_in == ["zh_cn", "zh_cn", "zh_cn", "en_us"]
+
+
 @pytest.mark.parametrize(
     ("line", "base", "language"),
     [
@@ -112,8 +120,10 @@ def test_looking_does_not_close_what_was_open() -> None:
 )
 def test_the_keyboard_says_the_language(line: str, base: str, language: str) -> None:
     """Both first sentences of the demo answer in one session, since no game client says which language is meant."""
-    assert spoken(line, base) == language
-    assert console(follow=True).request(line, base).player.language == language
+    assert spoken(line, base, base) == language
+    following = console(follow=True)
+    following.player = replace(following.player, language=base)
+    assert following.request(line, base).player.language == language
     assert console(follow=False).request(line, base).player.language == "en_us"
 
 

@@ -57,7 +57,7 @@ def test_misuse_unknown_and_denied_are_told_apart() -> None:
     """Bad use names the form, an unknown command its name, a forbidden one the level."""
     assert arguments("/question") == Misused("use")
     assert arguments("/claim all") == Unknown("claim")
-    assert arguments("/system fly") == Unknown("fly")
+    assert arguments("/system fly") == Unknown("system fly")
     assert arguments("/") == Unknown("")
     assert arguments("/system reload x") == Denied(2)
     assert arguments("/system reload x", 2) == "x"

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -15,11 +16,12 @@ from mcsystem.errors import AssistantError, ErrorCode
 from mcsystem.hosts.control_client import fulfil
 from mcsystem.hosts.orders import Count, ForgetFolder, PutDocument, RemoveKnowledge
 from mcsystem.knowledge import KNOWLEDGE, Document, Found, Knowledge, read_audience
-from mcsystem.knowledge_import import imported_folders
+from mcsystem.knowledge_import import imported_folders, read_document
 from mcsystem.render.rows import shown_title
 from mcsystem.render.safe import safe_text
 from mcsystem.storage import Database, Databases
 
+GUESSED: Final = "audience_name"  # told, and taken all the same
 T = TypeVar("T")
 PIPE: Final = "-"
 TEXT_LIMIT: Final = 524_288  # bytes of one document; an order over the control socket holds twice as much
@@ -103,14 +105,45 @@ def put_command(
     text = _text(shell, shell.folder / file.expanduser() if str(file) != PIPE else None)
     if audience is not None and not read_audience(audience).known:
         raise Missing(shell.tr("knowledge.problem.audience", value=safe_text(audience)))
-    owner = player_uuid(shell, player)
-    order = PutDocument(document, shell.chosen_language, text, title, audience, owner)
+    given = _given(shell, document, text)
+    said = given.fields
+    order = PutDocument(
+        document,
+        given.language,
+        given.text,
+        given.title if title is None and "title" in said else title,
+        given.audience if audience is None and "audience" in said else audience,
+        player_uuid(shell, player),
+    )
     replaced = sum(fulfil(shell.existing().world, order, Count).counts.values()) > 0
     if shell.json:
         shell.data({"document": document, "language": order.language, "replaced": replaced})
     else:
         key = "cli.knowledge.put.replaced" if replaced else "cli.knowledge.put.added"
         shell.out(shell.tr(key, document=document, language_code=order.language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a text says of itself in its front matter; the options of the command are stronger."""
+
+    text: str
+    language: str
+    title: str
+    audience: str
+    fields: frozenset[str]
+
+
+def _given(shell: Shell, document: str, text: str) -> _Said:
+    """The text without its front matter, and what that says; `Missing` with the reason when that is wrong."""
+    given = read_document(document, text, language=shell.chosen_language)
+    found = given.document
+    wrong = [problem for problem in given.problems if problem.reason != GUESSED]
+    if found is None or wrong:
+        raise Missing(shell.tr(wrong[0].key, **wrong[0].details))
+    for problem in given.problems:
+        shell.tell(shell.tr(problem.key, **problem.details))
+    return _Said(found.text, found.language, found.title, found.audience.text, given.fields)
 
 
 def _text(shell: Shell, path: Path | None) -> str:

@@ -5,7 +5,7 @@ import contextlib
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mcsystem.cards import Card
@@ -27,14 +27,17 @@ HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 WORDS: Final = re.compile(r"[A-Za-z]{2,}")
 
 
-def spoken(line: str, base: str) -> str:
+def spoken(line: str, base: str, last: str) -> str:
     """The language in which a line is asked, for a keyboard that no game client stands behind.
 
-    Chinese characters mean Chinese; a question of several English words means English; anything else is `base`.
+    Chinese characters mean Chinese; a question of several English words means English; a number or a bare command
+    belongs to what was said before (`last`); anything else is `base`.
     """
     if HAN.search(line):
         return base if base.startswith("zh_") else CHINESE
     words = WORDS.findall(line.partition(" ")[2] if line.startswith("/") else line)
+    if not words:
+        return last
     return FALLBACK if base.startswith("zh_") and len(words) > 1 and not line.startswith("/system") else base
 
 
@@ -113,7 +116,7 @@ class Console:
     def request(self, line: str, base: str) -> Request:
         """The request that a line makes."""
         if self.follow:
-            self.player = Player(self.player.uuid, self.player.name, spoken(line, base), self.player.permission)
+            self.player = replace(self.player, language=spoken(line, base, self.player.language))
         if " ".join(line.split()).casefold() in HELP:
             self._after = tuple(local_help(self.texts, self.player.language))
         return Request(self.player, line)

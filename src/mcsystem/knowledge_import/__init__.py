@@ -9,12 +9,14 @@ from mcsystem.knowledge_import.importing import (
     imported_folders,
     reload_imports,
 )
+from mcsystem.knowledge_import.reading import Given, read_document
 from mcsystem.knowledge_import.report import FileProblem, ImportReport, Progress
 from mcsystem.knowledge_import.watching import watch_folder
 
 __all__ = [
     "DEMO_LANGUAGES",
     "FileProblem",
+    "Given",
     "ImportReport",
     "ImportedFolder",
     "Progress",
@@ -23,6 +25,7 @@ __all__ = [
     "import_demo",
     "import_folder",
     "imported_folders",
+    "read_document",
     "reload_imports",
     "watch_folder",
 ]

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -67,6 +68,34 @@ def read_file(file: SourceFile, setting: Setting) -> Reading:
         reading.problems.append(Trouble("unreadable").problem(file.path))
         reading.kept = True
     return reading
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One text as a document.
+
+    Attributes:
+        document: what it says, None when it cannot be one.
+        fields: names of what its front matter says.
+        problems: what is wrong with it.
+    """
+
+    document: Document | None
+    fields: frozenset[str]
+    problems: tuple[FileProblem, ...]
+
+
+def read_document(path: str, text: str, *, language: str) -> Given:
+    """One text, front matter included, as the document `path`; nothing is raised."""
+    reading = Reading()
+    try:
+        cleaned = decode(text.encode("utf-8", "replace"))
+        fields = frozenset(read_front_matter(cleaned).fields)
+        file = SourceFile(path, Path(path), len(cleaned))
+        document = _document(file, cleaned, Setting(language, ""), reading)
+    except Trouble as trouble:
+        return Given(None, frozenset(), (trouble.problem(path),))
+    return Given(document, fields, tuple(reading.problems))
 
 
 def _bytes(file: SourceFile) -> bytes:

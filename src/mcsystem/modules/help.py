@@ -18,6 +18,7 @@ def setup(registry: Registry) -> None:
         no_args,
         commands=(
             Said("help", no_args, usage="/help", summary="help.summary"),
+            Said("system", no_args, usage="/system", summary="help.summary", listed=False),
             Said("帮助", no_args, usage="帮助", summary="help.summary", bare=True, listed=False),
         ),
         examples={"en": ("help", "what can you do"), "zh": ("帮助", "你能做什么")},

@@ -100,8 +100,8 @@ class Router:
         phrase = self._phrase(line, permission)
         if phrase is not None:
             return phrase
-        shown = words[1] if len(words) > 1 and _fold(words[0]) == PREFIX else (words or [""])[0]
-        return Unknown(shown[:40])
+        shown = words[:2] if words and _fold(words[0]) == PREFIX else words[:1]
+        return Unknown(" ".join(shown)[:40])
 
     def listed(self, permission: int) -> Iterable[tuple[str, Command[Any]]]:
         """The commands that somebody of this level may use, as (module ID, command), in the order of registration."""
