@@ -30,6 +30,8 @@ def play_command(shell: Shell, player: str | None, permission: int | None, *, de
     if permission is None and player is None:
         who = replace(who, permission=OWNER)
     new = not place.world.exists()
+    if new and not place.demo:
+        shell.tell(shell.tr("cli.play.new", path=str(place.world)))
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     shown = Screen.of(sys.stdout)
     screen = Screen(

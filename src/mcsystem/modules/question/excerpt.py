@@ -14,6 +14,7 @@ RULER: Final = re.compile(r"[\s|:\-=]*")
 WORD: Final = re.compile(r"[a-z0-9_/:]+|[\u3400-\u9fff]")
 SENTENCES: Final = 5
 SHORT: Final = 3
+FULL_STOP: Final = re.compile(r"([。！？：；，]) ")
 EMPTY: Final = re.compile(r"the|and|for|are|can|does|did|how|what|where|when|why|who|which|with|from|this|that|you")
 
 
@@ -24,7 +25,7 @@ def excerpt(text: str, question: str, limit: int, *, title: str = "") -> str:
     that stand in many sentences count less. Never empty for a passage with text.
     """
     found = sentences(text)
-    whole = " ".join(found) or " ".join(text.split())
+    whole = joined(found) or " ".join(text.split())
     if len(whole) <= limit or not found:
         return whole[:limit]
     held = [features(sentence) for sentence in found]
@@ -34,9 +35,14 @@ def excerpt(text: str, question: str, limit: int, *, title: str = "") -> str:
     best = max(range(len(found)), key=lambda at: (scores[at], -at))
     chosen = found[best]
     for sentence in found[best + 1 : best + SENTENCES]:
-        if len(chosen) + 1 + len(sentence) <= limit:
-            chosen += f" {sentence}"
+        longer = joined([chosen, sentence])
+        chosen = longer if len(longer) <= limit else chosen
     return chosen if len(chosen) <= limit else chosen[: limit - 1].rstrip() + "…"
+
+
+def joined(pieces: list[str]) -> str:
+    """Sentences as one line; Chinese ones stand together without a space."""
+    return FULL_STOP.sub(r"\1", " ".join(pieces))
 
 
 def sentences(text: str) -> list[str]:
@@ -45,8 +51,8 @@ def sentences(text: str) -> list[str]:
     for block in BLOCK.split(text):
         if RULER.fullmatch(block):
             continue
-        joined = plain(ITEM.sub("", block))
-        found += [clean for piece in SENTENCE.split(joined) if (clean := piece.strip())]
+        line = plain(ITEM.sub("", block))
+        found += [clean for piece in SENTENCE.split(line) if (clean := piece.strip())]
     return found
 
 
