@@ -16,9 +16,9 @@ QUESTION = "how do I claim land"
 
 def test_lines_from_a_pipe(library: Machine) -> None:
     """Issue 2, step 1: piped lines are answered one by one, in the language of each, without colours."""
-    typed = f"/question {QUESTION}\n\n提问 怎么圈领地\n/qestion\n/help\n"
+    typed = f"/question {QUESTION}\n\n/qestion\n/help\n提问 怎么圈领地\n"
     result = library.ok("play", lang="", typed=typed, env={"MCSYSTEM_LANG": "en_us"})
-    places = [result.out.find(words) for words in ("golden shovel", "金锹", "no command /qestion", "/question TEXT")]
+    places = [result.out.find(words) for words in ("golden shovel", "no command /qestion", "/question TEXT", "金锹")]
     assert -1 not in places
     assert places == sorted(places)
     assert "\x1b" not in result.out

@@ -74,7 +74,6 @@ def test_a_damaged_file_stays_byte_for_byte(library: Machine, damage: bytes) -> 
     library.write("new/gate.md", "# Gate\n\nThe gate is closed at night.\n")
     uses = (
         ("ask", QUESTION),
-        ("knowledge", "search", "claim land"),
         ("knowledge", "import", "new"),
         ("knowledge", "remove", "claims.md"),
         ("db", "export"),
@@ -163,7 +162,6 @@ def test_export_and_import_into_another_world(library: Machine) -> None:
     other = ("--world", str(library.folder / "other"))
     library.ok("db", "import", "all.json", *other)
     assert export(library, *other) == everything
-    assert library.ask(QUESTION, *other)["sources"][0]["document"] == "claims.md"
     assert library.ask("where is the secret base", "--player", "Alex", *other)["sources"][0]["scope"] == "player"
 
 

@@ -22,7 +22,6 @@ TROUBLE: dict[str, tuple[Reply, str]] = {
     "broken-json": (completion('{"answered": true, "claims": [{"text": "Use'), "MODEL_INVALID_RESPONSE"),
     "prose": (completion("You should use a golden shovel."), "MODEL_INVALID_RESPONSE"),
     "no-completion": (Reply(b"<html>hello</html>"), "MODEL_INVALID_RESPONSE"),
-    "cut-off": (completion('{"answered": true, "cla', "length"), "MODEL_INVALID_RESPONSE"),
     "wrong-number": (claims(("Use a golden shovel.", [7])), "MODEL_CITATION_INVALID"),
     "echoed-key": (claims((f"The key is {KEY}.", [1])), "MODEL_INVALID_RESPONSE"),
 }
@@ -224,3 +223,12 @@ def test_a_damaged_ledger_stops_calls(connected: Machine, service: Loopback) -> 
     assert kept(connected.ask(QUESTION), "LEDGER_UNAVAILABLE")
     assert ledger.read_bytes() == b"garbage"
     assert len(service.asked) == 1
+
+
+def test_the_ledger_can_be_looked_at(connected: Machine) -> None:
+    """DB-26: every table that `db list` names can be shown with `db show`, the usage ledger's too."""
+    connected.ask(QUESTION)
+    names = [row["table"] for row in connected.ok("db", "list", "--json").array() if row["scope"] != "shared"]
+    ledger = [name for name in names if "usage" in name]
+    assert ledger
+    assert connected.run("db", "show", ledger[0]).code == 0
