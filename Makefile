@@ -10,6 +10,7 @@ WORLD ?= .play/world
 help:
 	@echo "make play           start the embedded demo world (no key, no Minecraft needed)"
 	@echo "make test           run every test"
+	@echo "make wheel          build the wheel into dist/"
 	@echo "make soak           the same tests at their full counts (long)"
 	@echo "make test-powercut  simulated power cuts on a loop device (Linux, root)"
 	@echo "make test-model     the tests against a real model server (MCSYSTEM_MODEL_URL)"

@@ -68,6 +68,18 @@ def test_a_wrong_range_inside_a_policy_is_named_with_its_workflow(tmp_path: Path
     assert config.settings.agent.policies["system:question"] == Policy(steps=9)
 
 
+@pytest.mark.parametrize("text", ['{"model": {"baseUrl": "http://127.0.0.1:1/v1"}', '{"model": {"baseUrl": 5}}'])
+def test_a_mistake_about_the_model_sends_nothing_elsewhere(tmp_path: Path, text: str) -> None:
+    """CFG-01, CFG-03: where the file no longer says which service is meant, no key goes to the default one."""
+    write(tmp_path, text)
+    config = loaded(tmp_path)
+    assert config.problems
+    assert config.settings.agent.model.base_url == ""
+    write(tmp_path, {"model": {"baseUrl": "http://127.0.0.1:1/v1"}})
+    config.load()
+    assert config.settings.agent.model.base_url == "http://127.0.0.1:1/v1"
+
+
 def test_unknown_and_missing_fields_are_tolerated(tmp_path: Path) -> None:
     """CFG-01: unknown or missing fields are no problem."""
     write(tmp_path, {"future": {"x": 1}, "limits": {"workers": 3, "unknown": True}})
@@ -101,7 +113,8 @@ def test_a_broken_file_is_one_problem_and_defaults_stay(tmp_path: Path, text: st
     write(tmp_path, text)
     config = loaded(tmp_path)
     assert len(config.problems) == 1
-    assert config.settings.agent == AgentSettings()
+    assert config.settings.agent.limits == AgentSettings().limits
+    assert config.settings.agent.model.base_url == ""
 
 
 def test_binary_and_bom_files(tmp_path: Path) -> None:

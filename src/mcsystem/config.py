@@ -11,12 +11,13 @@ import msgspec
 
 from mcsystem.errors import AssistantError
 from mcsystem.resources import Texts, packaged, read_texts
-from mcsystem.settings import AgentSettings, KnowledgeSettings, Settings
+from mcsystem.settings import AgentSettings, KnowledgeSettings, ModelSettings, Settings
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 AGENT_FILE: Final = "system-agent.json"
 KNOWLEDGE_FILE: Final = "system-knowledge.json"
+NO_MODEL: Final = ModelSettings(base_url="", api_key_environment="")
 FILES: Final[Mapping[str, type[msgspec.Struct]]] = {AGENT_FILE: AgentSettings, KNOWLEDGE_FILE: KnowledgeSettings}
 
 
@@ -60,6 +61,8 @@ class Config:
         """
         problems: list[Problem] = []
         agent = self._file(AGENT_FILE, AgentSettings, self.settings.agent, problems)
+        if not self._loaded and any(_about_model(problem) for problem in problems):
+            agent = msgspec.structs.replace(agent, model=NO_MODEL)
         knowledge = self._file(KNOWLEDGE_FILE, KnowledgeSettings, self.settings.knowledge, problems)
         self.settings = Settings(agent=agent, knowledge=knowledge)
         try:
@@ -79,6 +82,11 @@ class Config:
         decoded = read_struct(path, kind, found)
         problems.extend(found)
         return current if found and self._loaded else decoded
+
+
+def _about_model(problem: Problem) -> bool:
+    """Whether it can no longer be known which model the admin meant: nothing is sent to another one, nor a key."""
+    return not problem.field or problem.field.split(".")[0] == "model"
 
 
 def write_default(path: Path) -> bool:

@@ -65,11 +65,13 @@ class Request:
         player: who asks, in the host's word.
         text: what they typed, as they typed it.
         proof: whether the host can prove the speaker.
+        language: the language this one request is asked in, stronger than what the player chose; empty without one.
     """
 
     player: Player
     text: str
     proof: Proof = Proof.PROVEN
+    language: str = ""
 
 
 def check_id(text: str) -> str:

@@ -79,8 +79,11 @@ class Texts:
         return None
 
     def error(self, language: str, error: AssistantError) -> str:
-        """The sentence for people that says what happened and what to do."""
-        return self.tr(language, f"error.{error.code.value}", **error.details)
+        """The sentence for people that says what happened and what to do; known reasons are said in their language."""
+        details = dict(error.details)
+        if "reason" in details:
+            details["reason"] = self.find(language, f"reason.{details['reason']}") or details["reason"]
+        return self.tr(language, f"error.{error.code.value}", **details)
 
 
 def read_texts(folder: Path) -> Mapping[str, Mapping[str, str]]:

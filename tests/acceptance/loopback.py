@@ -60,59 +60,10 @@ class Loopback:
     url: str = ""
     stop: Callable[[], None] = lambda: None
 
-    def start(self) -> None:  # noqa: C901 - the handler lives inside
+    def start(self) -> None:
         """Listen on a free port."""
-        service = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def setup(self) -> None:
-                service.connections += 1
-                super().setup()
-
-            def log_message(self, *_: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-                pass
-
-            def do_GET(self) -> None:
-                self._send(Reply(b'{"object": "list", "data": []}') if service.reply.status == 200 else service.reply)
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                service.asked.append(cast("dict[str, Any]", json.loads(body)))
-                service.keys.append(self.headers.get("Authorization", ""))
-                if service.reply.wait is not None:
-                    self._watch(service.reply.wait)
-                self._send(service.reply)
-
-            def _watch(self, wait: threading.Event) -> None:
-                """Hold the answer back until released; notice when the other side goes away."""
-                self.connection.settimeout(0.05)
-                while not wait.is_set():
-                    try:
-                        if self.connection.recv(1) == b"":
-                            service.broken.set()
-                            return
-                    except TimeoutError:
-                        continue
-                    except OSError:
-                        service.broken.set()
-                        return
-                self.connection.settimeout(None)
-
-            def _send(self, reply: Reply) -> None:
-                try:
-                    self.send_response(reply.status)
-                    self.send_header("Content-Type", "application/json")
-                    self.send_header("Content-Length", str(len(reply.body)))
-                    for name, value in reply.headers.items():
-                        self.send_header(name, value)
-                    self.end_headers()
-                    self.wfile.write(reply.body)
-                except OSError:
-                    service.broken.set()
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server = Server(("127.0.0.1", 0), Handler)
+        server.service = self
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
@@ -126,3 +77,62 @@ class Loopback:
             thread.join(5)
 
         self.stop = stop
+
+
+class Server(ThreadingHTTPServer):
+    """Knows whose requests it takes."""
+
+    service: Loopback
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def service(self) -> "Loopback":
+        return cast("Server", self.server).service
+
+    def setup(self) -> None:
+        self.service.connections += 1
+        super().setup()
+
+    def log_message(self, *_: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        pass
+
+    def do_GET(self) -> None:
+        self._send(Reply(b'{"object": "list", "data": []}') if self.service.reply.status == 200 else self.service.reply)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.service.asked.append(cast("dict[str, Any]", json.loads(body)))
+        self.service.keys.append(self.headers.get("Authorization", ""))
+        if self.service.reply.wait is not None:
+            self._watch(self.service.reply.wait)
+        self._send(self.service.reply)
+
+    def _watch(self, wait: threading.Event) -> None:
+        """Hold the answer back until released; notice when the other side goes away."""
+        self.connection.settimeout(0.05)
+        while not wait.is_set():
+            try:
+                if self.connection.recv(1) == b"":
+                    self.service.broken.set()
+                    return
+            except TimeoutError:
+                continue
+            except OSError:
+                self.service.broken.set()
+                return
+        self.connection.settimeout(None)
+
+    def _send(self, reply: Reply) -> None:
+        try:
+            self.send_response(reply.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(reply.body)))
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(reply.body)
+        except OSError:
+            self.service.broken.set()

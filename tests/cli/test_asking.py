@@ -11,6 +11,7 @@ from mcsystem.storage import Databases
 KEYS = {
     "status", "code", "module", "origin", "answered_by", "title", "text", "sources", "options", "calls", "cost",
     "currency",
+    "tokens",
 }  # fmt: skip
 
 

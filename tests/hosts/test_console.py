@@ -101,7 +101,7 @@ def test_looking_does_not_close_what_was_open() -> None:
 def test_a_number_belongs_to_what_was_said_before() -> None:
     """After a Chinese question the options are pressed in Chinese, with no word to tell it by."""
     one = console(follow=True)
-    spoken_in = [one.request(line, "en_us").player.language for line in ("怎么领地", "1", "/more", "where am I now")]
+    spoken_in = [one.request(line, "en_us").player.language for line in ("怎么领地", "1", "2", "where am I now")]
     assert spoken_in == ["zh_cn", "zh_cn", "zh_cn", "en_us"]
 
 

@@ -84,7 +84,11 @@ def _card(shell: Shell, line: str, player: str | None, permission: int | None, *
     who = shell.player(player, place, permission=permission)
     shell.speak(place)
     with _looking(shell):
-        card = answer(shell.plan(place, write=not reads), Request(who, line), reads=reads)
+        card = answer(
+            shell.plan(place, write=not reads),
+            Request(who, line, language=language if shell.asked else ""),
+            reads=reads,
+        )
     shell.asked = language
     return card
 

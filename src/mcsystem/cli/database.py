@@ -66,6 +66,9 @@ def show_command(shell: Shell, table: str, key: str | None, player: str | None) 
     try:
         database = databases.shared() if owner is None else databases.player(owner)
         tables: Any = database.export()["tables"]  # Any: JSON
+        if owner is None and table not in tables:
+            ledger = databases.file(databases.world / LEDGER_FILE, LEDGER_NAME)
+            tables |= ledger.export()["tables"]
     finally:
         databases.close()
     if table not in tables:

@@ -76,7 +76,8 @@ def _no_job(job: object) -> None:
 def _texts(shell: Shell, check: Check) -> tuple[str, str]:
     """What is so, and what to do about it; the sentence of an error says both."""
     if check.error is not None:
-        return safe_text(shell.texts.error(shell.language, check.error)), ""
+        fix = "" if check.level is Level.OK else shell.texts.find(shell.language, f"doctor_error.{check.name}")
+        return safe_text(shell.texts.error(shell.language, check.error)), safe_text(fix or "")
     said = shell.tr(f"doctor.{check.key}", **check.details)
     fix = "" if check.level is Level.OK else shell.tr(f"doctor.{check.key}.fix", **check.details)
     return safe_text(said), safe_text(fix)

@@ -27,6 +27,7 @@ def play_command(shell: Shell, player: str | None, permission: int | None, *, de
     """Talk to the assistant of one world, here in this terminal."""
     place = shell.writable()
     who = shell.player(player, place, permission=permission)
+    shell.speak(place)
     if permission is None and player is None:
         who = replace(who, permission=OWNER)
     new = not place.world.exists()

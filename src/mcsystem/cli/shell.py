@@ -110,10 +110,13 @@ class Shell:
         return Plan(place.world, place.config, write=write, environ=self.environ)
 
     def speak(self, place: Place) -> None:
-        """Use the texts that this server's own `lang` folder overrides; problems are for the doctor to tell."""
+        """Use the texts that this server's own `lang` folder overrides; mistakes in the config go to standard error."""
         config = Config(place.config)
-        config.load()
+        problems = config.load()
         self.texts = config.texts
+        for problem in problems:
+            slots = {"file": problem.file, "field": problem.field, "expected": problem.expected}
+            self.tell(self.tr("error.CONFIG_INVALID", **slots))
 
     def tr(self, key: str, /, **slots: object) -> str:
         """A text in the language to speak."""

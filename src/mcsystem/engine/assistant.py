@@ -245,7 +245,7 @@ class Assistant:
         policy = self._policy(module)
         run = RunContext(
             player=request.player,
-            language=self._language(request.player),
+            language=request.language or self._language(request.player),
             origin=origin,
             settings=self.config.settings,
             _proof=request.proof,

@@ -15,14 +15,23 @@ def clean(text: str, limit: int) -> str:
     Errors: REQUEST_EMPTY, REQUEST_TOO_LONG with length and limit.
     """
     if len(text) > 4 * (limit + COMMAND_ROOM):
-        raise AssistantError(ErrorCode.REQUEST_TOO_LONG, length=len(text), limit=limit)
+        raise AssistantError(ErrorCode.REQUEST_TOO_LONG, length=_asked(text), limit=limit)
     kept = "".join(_visible(letter) for letter in text)
     line = " ".join(kept.split())
     if not line:
         raise AssistantError(ErrorCode.REQUEST_EMPTY)
-    if len(line) > limit + COMMAND_ROOM:
-        raise AssistantError(ErrorCode.REQUEST_TOO_LONG, length=len(line), limit=limit)
+    if _asked(line) > limit or len(line) > limit + COMMAND_ROOM:
+        raise AssistantError(ErrorCode.REQUEST_TOO_LONG, length=_asked(line), limit=limit)
     return line
+
+
+def _asked(line: str) -> int:
+    """Characters without the command in front."""
+    words = line[: 2 * COMMAND_ROOM].split(maxsplit=2)
+    if not words or words[0][0] not in "/／":
+        return len(line)
+    command = " ".join(words[: 1 + (words[0].casefold() == "/system")])
+    return max(0, len(line) - len(command) - 1)
 
 
 def _visible(letter: str) -> str:

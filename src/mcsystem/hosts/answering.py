@@ -48,7 +48,7 @@ def answer(plan: Plan, request: Request, *, reads: bool) -> Card:
     if not plan.world.is_dir():
         raise AssistantError(ErrorCode.WORLD_NOT_FOUND, path=str(plan.world))
     player = request.player
-    order = Ask(request.text, player.uuid, player.name, player.language, player.permission)
+    order = Ask(request.text, player.uuid, player.name, player.language, player.permission, request.language)
     reading = replace(plan, write=False)
     if reads:
         card = _by_holder(plan, order) or asyncio.run(_answer(reading, request, metered=False))

@@ -30,13 +30,13 @@ WORDS: Final = re.compile(r"[A-Za-z]{2,}")
 def spoken(line: str, base: str, last: str) -> str:
     """The language in which a line is asked, for a keyboard that no game client stands behind.
 
-    Chinese characters mean Chinese; a question of several English words means English; a number or a bare command
+    Chinese characters mean Chinese; a question of several English words means English; a number
     belongs to what was said before (`last`); anything else is `base`.
     """
     if HAN.search(line):
         return base if base.startswith("zh_") else CHINESE
     words = WORDS.findall(line.partition(" ")[2] if line.startswith("/") else line)
-    if not words:
+    if NUMBER.fullmatch(line.strip()):
         return last
     return FALLBACK if base.startswith("zh_") and len(words) > 1 and not line.startswith("/system") else base
 

@@ -150,7 +150,7 @@ class Control:
     async def _do(self, order: Order, writer: asyncio.StreamWriter) -> Any:  # noqa: ANN401  # packed as JSON at once
         if isinstance(order, Ask):
             player = Player(order.player, order.name, order.language, order.permission)
-            return await self._assistant.ask(Request(player, order.text))
+            return await self._assistant.ask(Request(player, order.text, language=order.asked_in))
         stopped = threading.Event()
         teller = _Teller(asyncio.get_running_loop(), writer)
         databases = self._assistant.services.databases

@@ -70,13 +70,14 @@ class ImportDatabase(msgspec.Struct, frozen=True, tag="db.import"):
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ask"):
-    """One request of a player, with the caller's word on who that is."""
+    """One request of a player, with the caller's word on who that is; `asked_in` as `Request.language`."""
 
     text: str
     player: UUID
     name: str
     language: str
     permission: int
+    asked_in: str = ""
 
 
 WorldOrder = ImportKnowledge | PutDocument | RemoveKnowledge | ForgetFolder | ImportDatabase
@@ -110,7 +111,7 @@ def perform(databases: Databases, order: WorldOrder, *, tell: Tell | None, stop:
         case ForgetFolder(collection):
             return Count({collection: forget_import(database, collection)})
         case ImportDatabase(file):
-            return Count(_import(databases, database, read_export(Path(file))))
+            return Count(_import(databases, database, Path(file)))
 
 
 def put_document(database: Database, order: PutDocument) -> int:
@@ -152,7 +153,7 @@ def perform_here(world: Path, order: WorldOrder, *, tell: Tell | None = None) ->
 def read_export(path: Path) -> dict[str, object]:
     """The object in an exported file.
 
-    Errors: STORAGE_READ_FAILED; STORAGE_VALUE_INVALID when it is no JSON object.
+    Errors: STORAGE_READ_FAILED; STORAGE_EXPORT_INVALID when it is no JSON object.
     """
     try:
         if not path.is_file():  # whoever holds the world must never wait for a pipe of another process
@@ -173,19 +174,18 @@ def read_export(path: Path) -> dict[str, object]:
 
 
 def _not_exported(path: Path) -> AssistantError:
-    return AssistantError(
-        ErrorCode.STORAGE_VALUE_INVALID, reason=f"{path.name} is not an exported database", path="$", table="-", key="-"
-    )
+    return AssistantError(ErrorCode.STORAGE_EXPORT_INVALID, file=str(path))
 
 
-def _import(databases: Databases, database: Database, document: dict[str, object]) -> dict[str, int]:
+def _import(databases: Databases, database: Database, path: Path) -> dict[str, int]:
+    document = read_export(path)
     if document.get("format") != WORLD_FORMAT:
+        if not isinstance(document.get("format"), str) or not isinstance(document.get("tables"), dict):
+            raise _not_exported(path)
         return database.import_(document)
     scopes = document.get("scopes")
     if document.get("version") != WORLD_VERSION or not isinstance(scopes, dict):
-        raise AssistantError(
-            ErrorCode.STORAGE_VALUE_INVALID, reason="unknown version", path="$.version", table="-", key="-"
-        )
+        raise _not_exported(path)
     counts: dict[str, int] = {}
     for name, content in cast("dict[str, object]", scopes).items():
         done = scope(databases, name).import_(cast("dict[str, Any]", content) if isinstance(content, dict) else {})

@@ -54,7 +54,7 @@ def merged(lists: list[list[Passage]]) -> tuple[Passage, ...]:
 
     Scores of different collections cannot be compared; how sure a match is can.
     """
-    left = [list(reversed(one)) for one in lists if one]
+    left: list[list[Passage]] = [one[::-1] for one in lists if one]
     joined: list[Passage] = []
     while left:
         best = max(left, key=lambda one: one[-1].found.evidence.confidence)
