@@ -32,9 +32,13 @@ CARD = Card(
 )
 
 
+MORE = {"action": "show_text", "value": {"text": "in", "color": "gray"}}
+
+
 def test_a_card_becomes_one_component_a_line() -> None:
     """The newest form: click_event and hover_event; previews hide in the hover text."""
-    title, text, *rest = lines(CARD)
+    title, text, *rest, last = lines(CARD)
+    assert last == {"text": "local · 0 calls · 0", "color": "dark_gray"}
     assert (title, text) == ({"text": "A › B", "color": "aqua"}, {"text": "Text [1]", "color": "yellow"})
     assert rest == snapshot(
         [
@@ -49,11 +53,7 @@ def test_a_card_becomes_one_component_a_line() -> None:
                     },
                 ],
             },
-            {
-                "text": "▸ More",
-                "color": "blue",
-                "hover_event": {"action": "show_text", "value": {"text": "in", "color": "gray"}},
-            },
+            {"text": "▸ More", "color": "blue", "hover_event": MORE},
             {
                 "text": "",
                 "extra": [
@@ -72,7 +72,6 @@ def test_a_card_becomes_one_component_a_line() -> None:
                 "click_event": {"action": "open_url", "url": "https://example.org"},
                 "hover_event": {"action": "show_text", "value": {"text": "preview", "color": "gray"}},
             },
-            {"text": "local · 0 calls · 0", "color": "dark_gray"},
         ]
     )
 
