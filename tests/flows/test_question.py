@@ -229,6 +229,17 @@ def test_a_failing_service_keeps_the_passages_and_says_what_to_do(
     assert "${" not in card.text
 
 
+@pytest.mark.parametrize("model", [{"baseUrl": "http://example.org"}, {"baseUrl": "nowhere"}])
+def test_a_wrong_address_with_a_key_is_told(play: Play, model: dict[str, str]) -> None:
+    """QA-06: who set a key and mistyped the address reads what to correct; without a key nothing is said."""
+    play.config.mkdir(parents=True, exist_ok=True)
+    (play.config / "system-agent.json").write_text(json.dumps({"model": model}), encoding="utf-8")
+    play.environ = {"SYSTEM_DEEPSEEK_API_KEY": "sk-x"}
+    card = play.say("/question how do I claim land")
+    assert (card.status, card.code) == (Status.MATERIAL, "MODEL_NOT_CONFIGURED")
+    assert "model.baseUrl" in card.text
+
+
 def test_links_in_an_answer_are_taken_out(play: Play) -> None:
     """WEB-17 for local answers: a model never adds an address."""
     with_model(play, said("See [here](http://evil.example/x) or https://evil.example/y now", 1))

@@ -51,9 +51,7 @@ class ScriptedModel:
         Errors: MODEL_NOT_CONFIGURED when `unset`.
         """
         if self.unset:
-            raise AssistantError(
-                ErrorCode.MODEL_NOT_CONFIGURED, field="SCRIPTED", expected="sk-...", reason="the script says so"
-            )
+            raise AssistantError(ErrorCode.MODEL_NOT_CONFIGURED, field="SCRIPTED", expected="sk-...", reason="unset")
         return self
 
     async def complete(

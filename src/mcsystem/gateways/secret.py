@@ -47,7 +47,7 @@ def read_secret(name: str, value: str | None) -> Secret:
     Errors: MODEL_NOT_CONFIGURED when it is missing, or holds what no HTTP header may carry.
     """
     if value is None or not value.strip():
-        reason = "the environment variable is not set"
+        reason = "unset"
     elif len(value) > LONGEST_KEY:
         reason = "the key is too long"
     elif not all("!" <= character <= "~" for character in value):

@@ -9,7 +9,8 @@ FUNCTION_WORDS: Final = frozenset(
     i you he she it we they me him her them my your his its our their this that these those what which who whom whose
     when where why how there here as not no so than then too very can could will would shall should may might must
     about into over under up down out im ive id ill youre its thats whats whos wheres hows dont doesnt didnt isnt arent
-    wasnt werent cant couldnt wont wouldnt shouldnt any some much many just also please hi hello hey thanks
+    wasnt werent cant couldnt wont wouldnt shouldnt any some much many just also please hi hello hey thanks again
+    actually exactly currently anyway maybe btw pls plz thx ty ok okay guys bro dude
     """.split()  # noqa: SIM905 - a word list reads better as text
 )
 

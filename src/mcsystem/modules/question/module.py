@@ -34,8 +34,7 @@ from mcsystem.modules.question.material import (
 PROMPT: Final = "answer_local"
 EXCERPT: Final = 320
 
-# Nobody set up a model: that is a way to run System, not something to tell every player.
-SILENT: Final = frozenset({ErrorCode.MODEL_NOT_CONFIGURED})
+UNSET: Final = "unset"
 
 
 async def answer(run: RunContext, question: Question) -> Card:
@@ -82,7 +81,7 @@ def shown(run: RunContext, question: Question, passages: Sequence[Passage], why:
     found = passages[0].found
     first = excerpt(found.text, question.text, EXCERPT, title=found.title)
     body: list[Line | Button] = [Line(f"{first} [1]")]
-    told = why is not None and why.code not in SILENT
+    told = why is not None and not nobody_wants_one(why)
     if why is not None and told:
         off = why.code is ErrorCode.EXTERNAL_AI_OFF
         body.append(Line(run.sentence(why), "muted" if off else "warning"))
@@ -94,6 +93,11 @@ def shown(run: RunContext, question: Question, passages: Sequence[Passage], why:
         answered_by=AnsweredBy.LOCAL,
         sources=listed,
     )
+
+
+def nobody_wants_one(why: AssistantError) -> bool:
+    """Whether no key is set at all: that is a way to run System, not something to tell every player."""
+    return why.code is ErrorCode.MODEL_NOT_CONFIGURED and why.details.get("reason") == UNSET
 
 
 def nothing(run: RunContext, having: Sequence[str]) -> Card:
