@@ -23,6 +23,7 @@ from mcsystem.knowledge_import import Progress as Step
 from mcsystem.render.safe import safe_text
 
 DEBOUNCE_MILLIS: Final = 600
+TICK_MILLIS: Final = 500
 COUNTS: Final = ("added", "changed", "removed", "unchanged", "passages")
 
 
@@ -73,8 +74,18 @@ def _bar(shell: Shell) -> Generator[Callable[[Step], None]]:
 def _watch(shell: Shell, world: Path, order: ImportKnowledge, report: ImportReport) -> None:
     """Import again after each change until Ctrl-C; in between the world is free for others."""
     shell.tell(shell.tr("cli.knowledge.import.watching", folder=order.folder))
-    last = report
-    for _ in watchfiles.watch(order.folder, debounce=DEBOUNCE_MILLIS, raise_interrupt=False, watch_filter=_visible):
+    last, looked = report, False
+    for changes in watchfiles.watch(
+        order.folder,
+        debounce=DEBOUNCE_MILLIS,
+        rust_timeout=TICK_MILLIS,
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        watch_filter=_visible,
+    ):
+        if looked and not changes:
+            continue
+        looked = True  # the first look comes once the watcher stands: no change after the import is missed
         try:
             found = _once(shell, world, order)
         except AssistantError as error:

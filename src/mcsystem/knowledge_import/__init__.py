@@ -11,7 +11,6 @@ from mcsystem.knowledge_import.importing import (
 )
 from mcsystem.knowledge_import.reading import Given, read_document
 from mcsystem.knowledge_import.report import FileProblem, ImportReport, Progress
-from mcsystem.knowledge_import.watching import watch_folder
 
 __all__ = [
     "DEMO_LANGUAGES",
@@ -27,5 +26,4 @@ __all__ = [
     "imported_folders",
     "read_document",
     "reload_imports",
-    "watch_folder",
 ]

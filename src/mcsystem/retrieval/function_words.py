@@ -10,7 +10,7 @@ FUNCTION_WORDS: Final = frozenset(
     when where why how there here as not no so than then too very can could will would shall should may might must
     about into over under up down out im ive id ill youre its thats whats whos wheres hows dont doesnt didnt isnt arent
     wasnt werent cant couldnt wont wouldnt shouldnt any some much many just also please hi hello hey thanks again
-    actually exactly currently anyway maybe btw pls plz thx ty ok okay guys bro dude
+    actually exactly currently anyway maybe btw pls plz thx ty ok okay guys bro dude r u ur
     """.split()  # noqa: SIM905 - a word list reads better as text
 )
 
