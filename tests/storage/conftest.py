@@ -1,11 +1,14 @@
 """A world for each test."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mcsystem.storage import Databases
+
+sys.path.insert(0, str(Path(__file__).parent))  # the test folders are no packages; `scopes` lies here
 
 
 @pytest.fixture

@@ -1,45 +1,15 @@
 """Databases: typed values, tables, revisions, limits, export and import."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
+from scopes import ANNA, BEN, COUNTS, NOTES, PLACES, Place, fails, file_of
 
-from mcsystem.errors import AssistantError, ErrorCode
+from mcsystem.errors import ErrorCode
 from mcsystem.storage import Codec, Databases, Put, Remove, Replace, Table, Tree
 from mcsystem.storage.container import read_tree
-
-ANNA, BEN = UUID(int=1), UUID(int=2)
-
-
-@dataclass
-class Place:
-    """A value that can be changed."""
-
-    name: str
-    marks: list[int]
-
-
-NOTES = Table("example:notes", str)
-COUNTS = Table("example:counts", int)
-PLACES = Table("example:places", Place)
-
-
-def file_of(world: Path, player: UUID | None = None) -> Path:
-    """Where a scope lies."""
-    folder = world / "system" / "database"
-    return folder / "shared.dat" if player is None else folder / "players" / f"{player}.dat"
-
-
-def fails(code: ErrorCode, call: Any, *arguments: Any, **named: Any) -> AssistantError:
-    """The error of a call, which must have this code."""
-    with pytest.raises(AssistantError) as caught:
-        call(*arguments, **named)
-    assert caught.value.code is code
-    return caught.value
 
 
 def test_values_come_back(databases: Databases) -> None:
